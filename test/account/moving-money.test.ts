@@ -113,3 +113,15 @@ test('the page leads to where a factor is set up', async () => {
   assert.match(page.text, /Set up two-step verification/)
   assert.match(page.text, /href="\/account\/security"/)
 })
+
+test('who confirms with a password keeps the second factor of the session, and moves money', async () => {
+  const owner = await signIn(api, live.company, { hasSecondFactor: true, isConfirmed: false })
+  await givePassword(api, owner.person)
+  const [route] = ROUTES_OF_MONEY.filter(({ method, confirmed }) => method === 'POST' && confirmed)
+  assert.match((await ask(owner, route!)).location!, /^\/account\/confirm/)
+  const confirmed = await owner.post('//account/confirm', { password: PASSWORD, next: owner.home })
+  assert.equal(confirmed.location, owner.home)
+  const { status, text } = await ask(owner, route!)
+  assert.doesNotMatch(text, REFUSAL)
+  assert.notEqual(status, 403)
+})

@@ -5,9 +5,11 @@ import { listWaiting } from '../../src/core/withdrawals/manual-payouts-store.ts'
 import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { addDays, localDateOf, startOfDay } from '../../src/pix/local-time.ts'
+import { on } from '../citus/cluster.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { lastCode, lettersOf } from '../support/mail.ts'
+import { until } from '../support/until.ts'
 import { balanceOf, cancel, confirm, PATH, resend, start } from '../support/withdrawals.ts'
 
 const api = await startApi()
@@ -300,3 +302,91 @@ test('many small withdrawals of a day need an approval once they are above the l
   api.clock.advance(1)
   assert.equal(await approvalOf(await start(client, 1000)), undefined)
 })
+
+/** A withdrawal whose code was right, and who may do what with it. */
+async function approvable() {
+  const shop = await company()
+  const { client, finance } = shop
+  const third = await signIn(api, client.company, { role: 'finance' })
+  const id = await startBy(shop.owner, '50')
+  assert.equal((await confirm(client, id, await codeOf(shop))).status, 200)
+  const page = `/balance/withdrawals/${id}`
+  const key = [client.company.id, fromPublic('wd', id)!] as const
+  const acts = {
+    approve: async () => (await finance.post(`${page}/approve`)).status,
+    approveToo: async () => (await third.post(`${page}/approve`)).status,
+    reject: async () => (await third.post(`${page}/reject`)).status,
+    cancel: async () => (await cancel(client, id)).status,
+    expire: async () => {
+      const at = new Date(api.clock.now().getTime() + 3 * 86_400_000)
+      return api.app.db.transaction((tx) => expireWithdrawal(tx, ...key, at))
+    },
+  }
+  const row = async () => {
+    const [found] = await api.rows<{ status: string; approved_by: string | null }>(
+      'select status, approved_by from withdrawals where company_id = $1 and id = $2',
+      [...key],
+    )
+    return found!
+  }
+  return { ...shop, third, key, acts, row }
+}
+
+type Act = keyof Awaited<ReturnType<typeof approvable>>['acts']
+
+/** Both wait for the withdrawal, one after the other, and then each has its answer. */
+async function inOrder(
+  { key, acts }: Awaited<ReturnType<typeof approvable>>,
+  order: readonly Act[],
+): Promise<(number | boolean)[]> {
+  const waiting = `select from pg_stat_activity
+    where datname = current_database() and wait_event_type = 'Lock'`
+  return on(api.databaseUrl, async (holder) => {
+    await holder.query('begin')
+    await holder.query('select 1 from withdrawals where company_id = $1 and id = $2 for update', [
+      ...key,
+    ])
+    const answers: Promise<number | boolean>[] = []
+    for (const act of order) {
+      answers.push(acts[act]())
+      await until(`${act} waits`, async () => {
+        const { rowCount } = await holder.query(waiting)
+        return rowCount === answers.length ? true : null
+      })
+    }
+    await holder.query('commit')
+    return Promise.all(answers)
+  })
+}
+
+const CANCELED = { status: 'CANCELED', isApproved: false }
+const PROCESSING = { status: 'PROCESSING', isApproved: true }
+
+for (const [order, answers, end] of [
+  [['cancel', 'approve'], [200, 409], CANCELED],
+  [['approve', 'cancel'], [303, 409], PROCESSING],
+  [['reject', 'approve'], [303, 409], CANCELED],
+  [['approve', 'reject'], [303, 409], PROCESSING],
+  [['reject', 'cancel'], [303, 200], CANCELED],
+  [['cancel', 'reject'], [200, 409], CANCELED],
+  [['expire', 'approve'], [true, 409], { status: 'EXPIRED', isApproved: false }],
+  [['approve', 'expire'], [303, false], PROCESSING],
+  [['approve', 'approveToo'], [303, 409], PROCESSING],
+] as const) {
+  test(`of ${order.join(' and ')} at once the first decides, and the money follows it`, async () => {
+    const shop = await approvable()
+    assert.deepEqual(await inOrder(shop, order), answers)
+    const { status, approved_by } = await shop.row()
+    const isApproved = approved_by === shop.finance.person.id
+    assert.deepEqual({ status, isApproved }, end)
+    assert.ok(isApproved || approved_by === null)
+    const isHeld = status === 'PROCESSING'
+    assert.deepEqual(
+      await balanceOf(api, shop.client),
+      isHeld ? { available: 95_000, held: 5000 } : { available: 100_000, held: 0 },
+    )
+    await payAll()
+    const left = isHeld ? 95_000 : 100_000
+    assert.deepEqual(await balanceOf(api, shop.client), { available: left, held: 0 })
+  })
+}

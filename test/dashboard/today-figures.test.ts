@@ -144,3 +144,24 @@ test('a company that has moved its clock has figures of its own time', async () 
   assert.deepEqual(today, { count: 1, sum: 2500 })
   assert.deepEqual(days.at(-9), { day: dayOf(api.clock.now()), count: 1, sum: 1000 })
 })
+
+test('a charge that is written up to an hour after its moment is counted', async () => {
+  const client = await api.client()
+  const now_s = api.clock.now().getTime() / 1000
+  // To the next full hour, and an hour more, so that something is complete.
+  api.clock.advance(2 * HOUR_S - (now_s % HOUR_S) + 1)
+  await readAll(client)
+  for (const late_s of [10, HOUR_S - 10]) {
+    api.clock.advance(-late_s)
+    await makeCharge(client, 1000)
+    api.clock.advance(late_s)
+    await readAll(client)
+  }
+  api.clock.advance(HOUR_S - 2)
+  await readAll(client)
+  api.clock.advance(-(HOUR_S - 1))
+  await makeCharge(client, 1000)
+  api.clock.advance(3 * HOUR_S)
+  const { conversion } = await readAll(client)
+  assert.equal(conversion.made, 3)
+})

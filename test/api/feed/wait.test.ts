@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { LISTENER } from '../../../src/core/companies/announce.ts'
 import { type Event, emit, testEvent } from '../../../src/core/events.ts'
+import { createFeedWaits } from '../../../src/core/feed/waits.ts'
 import { newId, toPublic } from '../../../src/lib/ids.ts'
 import { purgeDeliveries } from '../../../src/worker/webhooks.ts'
 import { type Client, payer, startApi, type TestApi } from '../../support/api.ts'
@@ -318,4 +319,39 @@ test('a server that stops answers those who wait at once', async () => {
   assert.deepEqual(await asked, [])
   await closed
   assert.ok(performance.now() - start_ms < 25_000)
+})
+
+test('an event that is written between the read and the wait ends the wait', async () => {
+  const { client } = await follower()
+  const { db, limits, log } = api.app
+  const waits = createFeedWaits(db, limits, log)
+  let receive = (_: string | null) => {}
+  waits.attach({
+    on: (_, own) => {
+      receive = own
+    },
+    notify() {},
+    alive: () => true,
+    close: async () => {},
+  })
+  const seat = await waits.take(client.company.id)
+  // Here the request reads the feed, and finds one event.
+  await write(makeEvent(client))
+  receive(client.company.id)
+  const next = (from: number) =>
+    seat.next({
+      from,
+      type: null,
+      redeliveries: false,
+      deadline_ms: performance.now() + 5_000,
+      closed: new AbortController().signal,
+    })
+  assert.equal(await next(2), 'there')
+  const waiting = next(3)
+  assert.equal(waits.waiting(), 1)
+  await write(makeEvent(client))
+  receive(client.company.id)
+  assert.equal(await waiting, 'there')
+  seat.leave()
+  waits.close()
 })

@@ -6,6 +6,7 @@ import { createKeyRing } from '../../../src/http/auth.ts'
 import { openServerNotifications } from '../../../src/http/notifications.ts'
 import { newId, packPair } from '../../../src/lib/ids.ts'
 import { startApi } from '../../support/api.ts'
+import { stopTime } from '../../support/stopped-time.ts'
 import { until } from '../../support/until.ts'
 
 const api = await startApi({ RATE_LIMIT: '1000' })
@@ -80,4 +81,58 @@ test('a lookup that fails because of the database is not tried again in parts', 
   assert.ok([...found, ...called].every(({ status }) => status === 'rejected'))
   assert.deepEqual(names, ['find_active_keys', 'find_callback_ids'])
   await notifications.close()
+})
+
+/** A key ring that the test tells of changes, and of their absence. */
+function openRing() {
+  const state = { alive: true, announce: (_: string | null) => {} }
+  const { db, names } = noting(api.app.db)
+  const notifications = {
+    on: (_: string, receive: (payload: string | null) => void) => {
+      state.announce = receive
+    },
+    notify() {},
+    alive: () => state.alive,
+    close: async () => {},
+  }
+  const ring = createKeyRing([{ ...api.app, db: { ...db, of: () => db } }], [notifications])
+  /** The company of a key that is remembered. */
+  const companyOf = (key: string) => ring.findCached(key)?.company.id
+  return { ring, companyOf, state, names }
+}
+
+test('a key that is remembered is looked up again after ten seconds', async (t) => {
+  const { key, company } = await api.client()
+  const { ring, companyOf, names } = openRing()
+  const time = stopTime(t)
+  await ring.find(key)
+  time.advance(9.9)
+  assert.equal(companyOf(key), company.id)
+  time.advance(0.1)
+  assert.equal(companyOf(key), undefined, 'its change may have been announced to nobody')
+  await ring.find(key)
+  assert.equal(companyOf(key), company.id)
+  assert.equal(names.length, 2)
+})
+
+test('a key is remembered only if every change of its company is heard of', async () => {
+  const { key, company } = await api.client()
+  const { ring, companyOf, state } = openRing()
+  state.alive = false
+  assert.ok(await ring.find(key))
+  assert.equal(companyOf(key), undefined, 'while the connection is lost')
+  state.alive = true
+  const finding = ring.find(key)
+  state.announce(company.id)
+  assert.ok(await finding)
+  assert.equal(companyOf(key), undefined, 'a change was announced while it was looked up')
+  for (const [changed, isForgotten] of [
+    [newId(), false],
+    [company.id, true],
+    [null, true],
+  ] as const) {
+    await ring.find(key)
+    state.announce(changed)
+    assert.equal(companyOf(key) === undefined, isForgotten, String(changed))
+  }
 })

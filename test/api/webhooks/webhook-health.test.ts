@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FAILURES_BEFORE_PAUSE } from '../../../src/core/webhooks/health-rules.ts'
+import { addFailures } from '../../../src/core/webhooks/health-store.ts'
 import { clearQueue, purgeDeliveries, watchWebhooks } from '../../../src/worker/webhooks.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
@@ -262,4 +264,22 @@ test('the metric for the oldest due delivery leaves out failing webhooks', async
   await client.post(`/webhook/${webhook.id}/test`)
   api.clock.advance(7)
   assert.equal(await age(), 7)
+})
+
+test('failures at the same time count up to the first pause only, later ones each', async () => {
+  const client = await api.client()
+  const { webhook } = await makeReceiver(client)
+  const key = { companyId: client.company.id, webhookId: webhook.id }
+  const first = api.clock.now()
+  const fail = async (failures: number) => {
+    const [added] = await addFailures(api.app.db, [{ ...key, failures, at: api.clock.now() }])
+    return added!.failures
+  }
+  assert.equal(await fail(3), 3)
+  api.clock.advance(1)
+  assert.equal(await fail(500), FAILURES_BEFORE_PAUSE)
+  assert.equal(await fail(500), FAILURES_BEFORE_PAUSE + 1)
+  assert.equal(await fail(1), FAILURES_BEFORE_PAUSE + 2)
+  const since = 'select failing_since from webhooks where id = $1'
+  assert.deepEqual(await api.rows(since, [webhook.id]), [{ failing_since: first }])
 })
