@@ -321,10 +321,20 @@ test('a server that stops answers those who wait at once', async () => {
   assert.ok(performance.now() - start_ms < 25_000)
 })
 
-test('an event that is written between the read and the wait ends the wait', async () => {
+test('an event that is written between the read and the wait ends the wait', async (t) => {
   const { client } = await follower()
   const { db, limits, log } = api.app
-  const waits = createFeedWaits(db, limits, log)
+  const looks: unknown[] = []
+  const light: typeof db.light = {
+    ...db.light,
+    query: (query) => {
+      if (query.name === 'look_at_feeds') looks.push(query.values)
+      return db.light.query(query)
+    },
+  }
+  // No look but those that an event brings about.
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] })
+  const waits = createFeedWaits({ ...db, light }, limits, log)
   let receive = (_: string | null) => {}
   waits.attach({
     on: (_, own) => {
@@ -335,23 +345,26 @@ test('an event that is written between the read and the wait ends the wait', asy
     close: async () => {},
   })
   const seat = await waits.take(client.company.id)
-  // Here the request reads the feed, and finds one event.
+  const next = (from: number) => {
+    const deadline_ms = performance.now() + 60_000
+    const { signal: closed } = new AbortController()
+    return seat.next({ from, type: null, redeliveries: false, deadline_ms, closed })
+  }
+  // Here the request reads the feed, and finds nothing after the first event.
   await write(makeEvent(client))
   receive(client.company.id)
-  const next = (from: number) =>
-    seat.next({
-      from,
-      type: null,
-      redeliveries: false,
-      deadline_ms: performance.now() + 5_000,
-      closed: new AbortController().signal,
-    })
-  assert.equal(await next(2), 'there')
-  const waiting = next(3)
-  assert.equal(waits.waiting(), 1)
+  const first = next(2)
+  t.mock.timers.tick(20)
+  assert.equal(looks.length, 1, 'the feed is looked at once more')
+  assert.equal(await first, 'there')
+  const second = next(3)
+  t.mock.timers.tick(20)
+  assert.equal(looks.length, 1, 'nothing was written since')
   await write(makeEvent(client))
   receive(client.company.id)
-  assert.equal(await waiting, 'there')
+  t.mock.timers.tick(20)
+  assert.equal(looks.length, 2)
+  assert.equal(await second, 'there')
   seat.leave()
   waits.close()
 })
