@@ -37,7 +37,7 @@ async function queueReceipts(app: FullApp, companies: Uuid[], count: number): Pr
 
 type Sent = { perSecond: number; cpu_us: number }
 
-/** Receipts that a worker has composed, counted, sent and stored in a second, and what each cost. */
+/** How many receipts a worker has composed, counted, sent and stored in a second. */
 async function sendAll(app: FullApp, companies: Uuid[], count: number): Promise<Sent> {
   await queueReceipts(app, companies, count)
   const started = performance.now()

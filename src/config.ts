@@ -82,7 +82,7 @@ export const OPTIONS = {
   MAIL_CONNECTIONS: {
     default: '50',
     reason:
-      'Mails that one worker sends at once, each by a connection to the mail server that is kept and used again. With 50, a server that takes 300 ms for a mail gets 140 a second. If it refuses some of them, fewer are used by themselves.',
+      'Mails that one worker sends at once, each by a connection to the mail server that is kept and used again. With 50, a server that takes 300 ms for a mail gets up to 150 a second. If it refuses some of them, fewer are used by themselves.',
   },
   MAILS_PER_RECIPIENT: {
     default: '50',

@@ -73,7 +73,7 @@ const MAY_USE: Record<string, string[]> = {
   'installation.ts': [],
   mails: ['tasks.ts'],
   'operate.ts': ['activity', 'app.ts', 'companies'],
-  operator: ['activity', 'clocks', 'companies'],
+  operator: ['activity', 'clocks', 'companies', 'mails'],
   'orders.ts': ['claims.ts'],
   payments: [
     'app.ts',

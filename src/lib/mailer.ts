@@ -43,7 +43,7 @@ type Transport = Pick<Mailer, 'send' | 'check' | 'close'>
 /** For the connection and the greeting. A slow server must not delay those who wait for a code. */
 const CONNECT_MS = 10_000
 const SOCKET_TIMEOUT_MS = 20_000
-/** After a failure of the server nothing is sent for this time, then for twice as long, and so on. */
+/** If the server fails, nothing is sent for this time, then for twice as long, and so on. */
 const PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 60_000
 /** When each connection has sent so many mails, one more is tried. */
@@ -132,8 +132,8 @@ function smtpMailer(url: string, from: Mailbox, connections: number): Transport 
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
-    // A mail of which nothing was sent, because the server has ended an idle connection, goes out by
-    // another one. Otherwise mails are tried again from the database, where attempts are counted.
+    // If the server has ended an idle connection before anything was sent, another one is used.
+    // Otherwise mails are tried again from the database, where attempts are counted.
     maxRequeues: 1,
   })
   return {

@@ -10,17 +10,23 @@ export const oneLine = (text: string): string =>
 
 /** Characters that nobody sees. Those right after an emoji belong to it. */
 const UNSEEN =
-  /(?<!\p{Extended_Pictographic}\ufe0f?)[\p{Cc}\p{Cf}\p{Co}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu
-/**
- * Where mail programs find addresses: a dot before a letter, a sign for "at" between two texts, a
- * colon after a word, two slashes.
- */
-const ADDRESS_PARTS =
-  /(?<=[.．。｡․])(?=\p{L})|(?<=\S)(?=[@＠﹫]\S)|(?<=\S[@＠﹫])(?=\S)|(?<=\p{L}[:：])(?=\S)|(?<=[/\\／])(?=[/\\／])/gu
+  /(?<!\p{Extended_Pictographic}\ufe0f?)[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]+/gu
+
+/** Where mail programs find addresses, and where a space divides them. */
+const ADDRESS_PARTS = [
+  // A dot before a letter.
+  /(?<=[.．。｡․])(?=\p{L})/gu,
+  // A sign for "at" between two texts.
+  /(?<=\S)(?=[@＠﹫]\S)|(?<=\S[@＠﹫])(?=\S)/gu,
+  // The end of a scheme, such as "tel:", and two slashes.
+  /(?<=\p{L}[:：])(?=\S)|(?<=[/\\／])(?=[/\\／])/gu,
+]
 
 /**
  * Text of others as one plain line in which no mail program finds an address that it would make a
  * link of: spaces divide what looks like one.
  */
-export const withoutLinks = (text: string): string =>
-  oneLine(oneLine(text.replace(UNSEEN, ' ')).replace(ADDRESS_PARTS, ' '))
+export function withoutLinks(text: string): string {
+  const seen = oneLine(text.replace(UNSEEN, ' '))
+  return oneLine(ADDRESS_PARTS.reduce((line, part) => line.replace(part, ' '), seen))
+}

@@ -70,7 +70,7 @@ export function budgetsOf(
 }
 
 /**
- * Takes one mail from each of its budgets, or from none if one of them is used up, which it returns.
+ * Takes one mail from each of its budgets, or from none if one is used up, which is returned then.
  * `fullAt` has the moment at which each budget is whole again, in milliseconds, and is changed.
  */
 export function takeFrom(
@@ -101,8 +101,8 @@ export const waitsFor = (kind: MailKind, of: BudgetOf): boolean =>
 export type MailShares = { payers: number; ofOneCompany: number }
 
 /**
- * A sixteenth is kept for mails that are not to payers. One company gets three quarters of the rest,
- * so that another finds a connection even if all of them hang.
+ * A sixteenth is kept for mails that are not to payers. One company gets three quarters of the
+ * rest, so that another finds a connection even if all of them hang.
  */
 export function sharesOf(all: number): MailShares {
   const payers = all > 1 ? all - Math.ceil(all / 16) : all

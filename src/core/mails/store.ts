@@ -93,9 +93,9 @@ const nextCompany = (of: MailClass, after: string) =>
    order by company_id limit 1`
 
 /**
- * Claims due mails of the next companies that have some, with a lease. If their process dies, another
- * one sends the mails when the lease is over. The statement jumps in the index from company to
- * company, so that a company with thousands of mails costs as much as one with a single mail.
+ * Claims due mails of the next companies that have some, with a lease. If their process dies,
+ * another one sends the mails when the lease is over. The statement jumps in the index from company
+ * to company, so that a company with thousands of mails costs as much as one with a single mail.
  */
 export async function claimDue(
   tx: Tx,
