@@ -109,6 +109,7 @@ async function prepare(plan: Plan, databaseUrl: string): Promise<Scene> {
     DATABASE_URL: databaseUrl,
     DATA_DIR: dataDir,
     SECRET_KEY: secretOf('faults'),
+    MAILS_PER_RECIPIENT: '10000000',
   }
   const victim = createVictim(port, environment)
   const clock = manualClock(new Date().toISOString())
