@@ -12,8 +12,8 @@ export async function findSecretKeyId(tx: Tx): Promise<string | null> {
 }
 
 /**
- * Until when pages got addresses without a tag: a day after this was changed, because servers of the
- * version before may run on for a while. Null if none ever did.
+ * Until when pages got addresses without a tag: a day after this was changed, because servers of
+ * the version before may run on for a while. Null if none ever did.
  */
 export async function findPlainPagesEnd(tx: Tx): Promise<Date | null> {
   const [row] = await tx.query<{ end: Date | null }>({

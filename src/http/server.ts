@@ -86,8 +86,30 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   decorateRequests(server)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
-  const arrivals = app.config.rateLimit && createArrivals()
-  const hasProxies = app.config.trustedProxies.length > 0
+  beginRequests(server, parts)
+  server.addHook('onResponse', (request, reply, done) => {
+    observe(parts, request, reply)
+    done()
+  })
+  server.setErrorHandler(refuse)
+  addSafeHeaders(server, app.publicUrl)
+  if (app.places.all.length > 1) findPlacesAgain(server, app)
+  registerOperations(server, parts)
+  registerPayers(server, app)
+  registerCallbacks(server, app)
+  const admit = admission(parts)
+  registerRoutes(server, parts, admit)
+  registerAgents(server, parts, admit)
+  parts.pages.register(server)
+  await server.ready()
+  return server
+}
+
+/** What happens to a request first: its address and version are known, or it is refused. */
+function beginRequests(server: FastifyInstance, parts: ServerParts): void {
+  const { config } = parts.app
+  const arrivals = config.rateLimit && createArrivals()
+  const hasProxies = config.trustedProxies.length > 0
   server.addHook('onRequest', (request, reply, done) => {
     const { headers } = request
     const forwarded = headers['x-forwarded-for']
@@ -105,22 +127,6 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     if (arrivals) arrivals.add(senderOf(request, parts.keys), begin)
     else begin()
   })
-  server.addHook('onResponse', (request, reply, done) => {
-    observe(parts, request, reply)
-    done()
-  })
-  server.setErrorHandler(refuse)
-  addSafeHeaders(server, app.publicUrl)
-  if (app.places.all.length > 1) findPlacesAgain(server, app)
-  registerOperations(server, parts)
-  registerPayers(server, app)
-  registerCallbacks(server, app)
-  const admit = admission(parts)
-  registerRoutes(server, parts, admit)
-  registerAgents(server, parts, admit)
-  parts.pages.register(server)
-  await server.ready()
-  return server
 }
 
 /** Names the fields of a request before the first one, so that all requests have the same form. */

@@ -69,9 +69,9 @@ export type Attempt = <T>(
 ) => Promise<T | null>
 
 /**
- * Limits what fails. An attempt takes a token before it begins, so that as many as are sent together
- * are counted, and gives it back if it succeeds. If all tokens are taken by attempts that have not
- * ended, others wait for them, so that whoever succeeds is not refused.
+ * Limits what fails. An attempt takes a token before it begins, so that as many as are sent
+ * together are counted, and gives it back if it succeeds. If all tokens are taken by attempts that
+ * have not ended, others wait for them, so that whoever succeeds is not refused.
  */
 export function limitFailures(limit: RateLimit): Attempt {
   const running = new Map<string, Set<Promise<unknown>>>()

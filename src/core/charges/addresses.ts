@@ -13,8 +13,8 @@ type Named = { companyId: Uuid; id: Uuid }
 const PAIR_LENGTH = 43
 
 /**
- * Names a record in the address of its page. The company is readable, so that no lookup searches all
- * companies. Ids are known to more people than the page is for, so a tag follows.
+ * Names a record in the address of its page. The company is readable, so that no lookup searches
+ * all companies. Ids are known to more people than the page is for, so a tag follows.
  */
 export function pageToken(vault: Vault, { companyId, id }: Named): string {
   const pair = packPair(companyId, id)

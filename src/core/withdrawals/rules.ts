@@ -84,8 +84,8 @@ type Start = Pick<
 > & { otpHash: Buffer }
 
 /**
- * Whether a withdrawal needs the approval of a second person, because it is above the limit alone or
- * together with what left on the same day without one.
+ * Whether a withdrawal needs the approval of a second person, because it is above the limit alone
+ * or together with what left on the same day without one.
  */
 export const needsApproval = (value: Cents, above: Cents, without: Cents): boolean =>
   value + without > above
