@@ -130,3 +130,69 @@ test('processes are a number, or as many as there are cores', () => {
     )
   }
 })
+
+test('an unknown setting that resembles one of ours is named', () => {
+  const DATA_DIR = join(folder, 'data')
+  const typed = {
+    SMPT_URL: 'SMTP_URL',
+    PROCESES: 'PROCESSES',
+    PLACE: 'PLACES',
+    LOGLEVEL: 'LOG_LEVEL',
+    PUBLIC_URI: 'PUBLIC_URL',
+    SECRET_KEY_FLIE: 'SECRET_KEY_FILE',
+    Rate_Limit: 'RATE_LIMIT',
+  }
+  for (const [name, meant] of Object.entries(typed)) {
+    const { warnings } = readConfig({ DATA_DIR, [name]: 'secret-value' })
+    assert.deepEqual(warnings, [`${name} is not a setting; did you mean ${meant}?`])
+  }
+  const both = { DATA_DIR, LOG_LEVEL: 'info', LOGLEVEL: 'info' }
+  assert.deepEqual(readConfig(both).warnings, [], 'the right one is set too')
+})
+
+/** What systems, shells, containers, hosts and other programs set. */
+const FOREIGN = `ALL_PROXY ANSIBLE_HOST APP_ENV APP_KEY APP_PORT APP_SECRET APP_URL
+  AWS_ACCESS_KEY_ID AWS_REGION AWS_SECRET_ACCESS_KEY BASE_URL BASH_ENV BROWSER CACHE_URL CDPATH CI
+  COLORTERM COLUMNS COMPOSE_PROJECT_NAME CONTAINER DATABASE DATABASES DATABASE_HOST DATABASE_NAME
+  DATABASE_PASSWORD DATABASE_PORT DATABASE_USER DATA DBUS_SESSION_BUS_ADDRESS DB_HOST DB_PORT
+  DB_URL DEBUG DEBIAN_FRONTEND DIRENV_DIR DISPLAY DOCKER_HOST DYNO EDITOR EMAIL ENV ERL_AFLAGS
+  FLY_APP_NAME FORCE_COLOR FROM GIT_AUTHOR_NAME GOPATH GPG_TTY GROUPS HEROKU_APP_NAME HISTFILE
+  HISTSIZE HOME HOSTALIASES HOSTNAME HOSTS HOSTTYPE HTTPS_PROXY HTTP_HOST HTTP_PORT HTTP_PROXY
+  IFS INVOCATION_ID JAVA_HOME JOURNAL_STREAM JWT_SECRET KUBECONFIG KUBERNETES_PORT
+  KUBERNETES_SERVICE_HOST KUBERNETES_SERVICE_PORT LANG LANGUAGE LC_ALL LESS LINES LISTEN_FDS
+  LISTEN_PID LOGNAME LOG_DIR LOG_FORMAT LS_COLORS MAIL MAILCHECK MAILER_DSN MAILER_URL MAILPATH
+  MAILTO MAIL_HOST MAIL_PORT MANPATH METRICS_PORT MONGO_URL MOTD_SHOWN NAME NODE_ENV NODE_OPTIONS
+  NODE_PATH NODE_VERSION NOTIFY_SOCKET NO_COLOR NO_PROXY NPM_CONFIG_CACHE NVM_DIR OLDPWD OPTARG
+  OPTIND OSTYPE PAGER PAGES PALACE PALETTES PATH PGDATA PGDATABASE PGHOST PGPASSWORD PGPORT PGUSER
+  PHP_INI_DIR PIDFILE PIPESTATUS PORTAGE PORTS POSTGRES_DB POSTGRES_HOST POSTGRES_PASSWORD
+  POSTGRES_USER PPID PRIVATE_KEY PRIVATE_URL PROCESSOR PROCESSOR_ARCHITECTURE PS1 PUBLIC_DIR
+  PUBLIC_KEY PWD PYTHONPATH RABBITMQ_URL RAILS_ENV RANDOM RATE REDIS_URL RENDER ROOT_URL RUNTIME_DIR
+  SECRET SECRETS SECRET_KEY_BASE SENTRY_DSN SERVER_HOST SERVER_NAME SERVER_PORT SERVICE_URL
+  SESSION_MANAGER SESSION_SECRET SHELL SHLVL SITE_URL SMTP_HOST SMTP_PASSWORD SMTP_PORT SMTP_USER
+  SSH_AGENT_PID SSH_AUTH_SOCK SSH_CLIENT SSH_CONNECTION SSH_TTY STATIC_URL STRIPE_SECRET_KEY
+  SUDO_USER SYSTEMD_EXEC_PID TERM TERM_PROGRAM TMP TMPDIR TMUX TZ UID UMASK USER USERNAME VERSION
+  VIRTUAL_ENV VIRTUAL_HOST VISUAL WAYLAND_DISPLAY WEB_CONCURRENCY WINDOWID XAUTHORITY
+  XDG_DATA_DIRS XDG_DATA_HOME XDG_RUNTIME_DIR XDG_SESSION_ID YARN_VERSION`.split(/\s+/)
+
+test('what other programs set is not taken for one of our settings', () => {
+  assert.ok(FOREIGN.length > 150)
+  const foreign = Object.fromEntries(FOREIGN.map((name) => [name, 'x']))
+  assert.deepEqual(readConfig({ DATA_DIR: join(folder, 'data'), ...foreign }).warnings, [])
+})
+
+test('a fault in PLACES names PLACES', () => {
+  const faultsOf = (PLACES: string, more: Record<string, string> = { SECRET_KEY: KEY }) => {
+    try {
+      readConfig({ PLACES, ...more })
+      return []
+    } catch (error) {
+      return (error as ConfigFault).faults
+    }
+  }
+  assert.match(faultsOf(' ').join(), /^PLACES is set but empty/)
+  assert.match(faultsOf('mysql://x').join(), /^PLACES must be addresses/)
+  const standby = `${DATABASE_URL} postgres://two/vintem?target_session_attrs=standby`
+  assert.match(faultsOf(standby).join(), /^PLACES asks for target_session_attrs=standby/)
+  assert.match(faultsOf(DATABASE_URL, {}).join(), /^SECRET_KEY is required with PLACES/)
+  assert.equal(readConfig({ PLACES: DATABASE_URL, SECRET_KEY: KEY }).databaseSetting, 'PLACES')
+})

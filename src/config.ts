@@ -8,6 +8,7 @@ import { readBase64 } from './lib/base64.ts'
 import { listOf } from './lib/list-of.ts'
 import { localSecretKey } from './lib/local-secret.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
+import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 
 /**
@@ -58,7 +59,7 @@ export const OPTIONS = {
       'The address to listen on for operators. It asks for no key, so only operators may be able to reach it.',
   },
   PUBLIC_URL: {
-    default: 'http://HOST:PORT',
+    default: 'local mode: http://HOST:PORT',
     reason:
       'The address under which payers and integrators reach the service; every charge contains it.',
   },
@@ -180,6 +181,8 @@ export type Config = {
   /** No DATABASE_URL: embedded database, generated secret, private webhook targets allowed. */
   local: boolean
   databaseUrl: string | null
+  /** The setting that names the database, or all of them. */
+  databaseSetting: 'DATABASE_URL' | 'PLACES'
   /** The databases of further places. `databaseUrl` is the first one. */
   otherPlaces: string[]
   databasePoolSize: number
@@ -191,6 +194,8 @@ export type Config = {
   /** Null: nothing is served for operators. */
   operator: { host: string; port: number } | null
   publicUrl: string
+  /** Whether nobody has said it, so that it is the address to listen on. */
+  isPublicUrlDefault: boolean
   secretKey: Buffer
   /** Null: mails are kept as files. */
   smtpUrl: string | null
@@ -215,6 +220,8 @@ export type Config = {
   allowed: Allowable[]
   logLevel: string
   shutdownSeconds: number
+  /** What is probably a mistake, each a sentence. */
+  warnings: string[]
 }
 
 /** What an operator can allow by name. */
@@ -343,7 +350,11 @@ function readMailFrom({ text, fault }: Reader, publicUrl: string): string {
  * Local mode generates its secret once and stores it. With DATABASE_URL the secret must be given,
  * because data that is sealed with a generated one is lost together with the machine.
  */
-function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string): Buffer {
+function readSecretKey(
+  { text, fault }: Reader,
+  { local, databaseSetting }: Pick<Config, 'local' | 'databaseSetting'>,
+  dataDir: string,
+): Buffer {
   const value = text('SECRET_KEY')
   if (value !== null) {
     const key = readBase64(value)
@@ -352,7 +363,7 @@ function readSecretKey({ text, fault }: Reader, local: boolean, dataDir: string)
     return Buffer.alloc(0)
   }
   if (local) return localSecretKey(dataDir, (rule) => fault('DATA_DIR', rule))
-  fault('SECRET_KEY', 'is required with DATABASE_URL: openssl rand -base64 32')
+  fault('SECRET_KEY', `is required with ${databaseSetting}: openssl rand -base64 32`)
   return Buffer.alloc(0)
 }
 
@@ -365,15 +376,33 @@ function readDailyMails({ text, integer }: Reader, local: boolean): Config['dail
   return local && text('SMTP_URL') === null ? null : daily
 }
 
+/** The names that are read: of each secret also that of a file. */
+const NAMES = Object.entries(OPTIONS).flatMap(([name, option]) =>
+  'secret' in option ? [name, `${name}_FILE`] : [name],
+)
+/** Names that are shorter resemble too many others. */
+const MIN_NAME = 5
+
+/** Names one mistake away from a setting that is not set, since others set variables too. */
+function findMisspelt(env: Environment): string[] {
+  const missing = NAMES.filter((name) => !env[name] && name.length > MIN_NAME)
+  return Object.keys(env).flatMap((name) => {
+    if (NAMES.includes(name) || name.length < MIN_NAME) return []
+    const meant = nearest(name, missing, 1)
+    return meant ? [`${name} is not a setting; did you mean ${meant}?`] : []
+  })
+}
+
 export function readConfig(env: Environment): Config {
   const read = reader(env)
   const given = readUrl(read, 'DATABASE_URL', ['postgres:', 'postgresql:'])
   const places = read.text('PLACES')?.split(/\s+/) ?? []
   for (const rule of placesFaults(places, given)) read.fault('PLACES', rule)
   const databaseUrl = places[0] ?? given
+  const databaseSetting = env.PLACES || env.PLACES_FILE ? 'PLACES' : 'DATABASE_URL'
   const local = !env.DATABASE_URL && !env.DATABASE_URL_FILE && !env.PLACES && !env.PLACES_FILE
   if (!local && databaseUrl === null && read.faults.length === 0) {
-    read.fault('DATABASE_URL', 'is set but empty: give an address, or leave it out for local mode')
+    read.fault(databaseSetting, 'is set but empty: give an address, or leave it out for local mode')
   }
   const host = read.text('HOST') ?? '127.0.0.1'
   const port = read.integer('PORT', 3000, 1, 65535)
@@ -389,6 +418,7 @@ export function readConfig(env: Environment): Config {
   const config: Config = {
     local,
     databaseUrl,
+    databaseSetting,
     otherPlaces: places.slice(1),
     databasePoolSize: read.integer('DATABASE_POOL_SIZE', 10, 2, 200),
     processes: readProcesses(read),
@@ -397,7 +427,8 @@ export function readConfig(env: Environment): Config {
     port,
     operator: readOperator(read, port),
     publicUrl: url,
-    secretKey: readSecretKey(read, local, dataDir),
+    isPublicUrlDefault: publicUrl === undefined,
+    secretKey: readSecretKey(read, { local, databaseSetting }, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
     mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
@@ -421,8 +452,9 @@ export function readConfig(env: Environment): Config {
     allowed: readAllowed(read),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
+    warnings: findMisspelt(env),
   }
-  if (read.faults.length > 0) throw new ConfigFault(read.faults)
+  if (read.faults.length > 0) throw new ConfigFault([...read.faults, ...config.warnings])
   return config
 }
 

@@ -82,7 +82,8 @@ async function start(
 async function prepare(app: FullApp, urls: string[], signal: AbortSignal): Promise<number[]> {
   const databases = appsOf(app).map(({ db }) => db)
   const report = (line: string) => app.log.info({}, line)
-  return preparePlaces(urls, databases, app.vault, { signal, report })
+  const { databaseSetting: setting } = app.config
+  return preparePlaces(urls, databases, app.vault, { signal, report, setting })
 }
 
 /** Tries again until all places are there. */
@@ -192,8 +193,9 @@ function main(): void {
   const role = readRole()
   const config = loadConfig()
   const unsafe = findUnsafe(config)
-  if (unsafe.length > 0) throw new ConfigFault(unsafe)
+  if (unsafe.length > 0) throw new ConfigFault([...unsafe, ...config.warnings])
   const log = createLog(config.logLevel, hasSeveral(config, role) ? 'parent' : undefined)
+  for (const warning of config.warnings) log.warn({}, warning)
   const end = runUntilEnd({
     config,
     log,

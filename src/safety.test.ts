@@ -53,6 +53,9 @@ test('a real installation needs a mail server, TLS and a secret that nobody gues
     assert.equal(found.length, 1)
     assert.match(found[0]!, expected)
   }
+  one({ PUBLIC_URL: '' }, /^PUBLIC_URL is missing.*https address.*ALLOW=http/)
+  one({ PUBLIC_URL: '', HOST: '10.0.0.1' }, /^PUBLIC_URL is missing/)
+  assert.deepEqual(unsafe({ ...good, PUBLIC_URL: '', ALLOW: 'http' }), [])
   one({ SMTP_URL: '' }, /^SMTP_URL is missing.*ALLOW=mail-files/)
   one({ PUBLIC_URL: 'http://pix.example.com' }, /^PUBLIC_URL .* has no TLS.*ALLOW=http/)
   one({ SECRET_KEY: Buffer.alloc(32, 7).toString('base64') }, /^SECRET_KEY repeats few bytes/)

@@ -29,7 +29,8 @@ function findExposed({ host, publicUrl, allowed }: Config): string[] {
 }
 
 /** An installation with real money needs a strong secret, mails and TLS. */
-function findUnfit({ secretKey, publicUrl, smtpUrl, allowed }: Config): string[] {
+function findUnfit(config: Config): string[] {
+  const { secretKey, publicUrl, isPublicUrlDefault, smtpUrl, allowed } = config
   const { protocol, hostname } = new URL(publicUrl)
   const found: string[] = []
   const weakness = secretWeakness(secretKey)
@@ -42,7 +43,11 @@ function findUnfit({ secretKey, publicUrl, smtpUrl, allowed }: Config): string[]
     )
   }
   if (allowed.includes('http')) return found
-  if (isLoopback(hostname)) {
+  if (isPublicUrlDefault) {
+    found.push(
+      `PUBLIC_URL is missing: links and mails would lead payers to ${publicUrl}, and banks would call back there. Set it to the https address under which payers reach this server, or set ALLOW=http to try it on this machine alone.`,
+    )
+  } else if (isLoopback(hostname)) {
     found.push(
       `PUBLIC_URL ${publicUrl} is the payer’s own machine for every payer: no link, mail or callback would reach this server. Use the https address under which payers reach it, or set ALLOW=http to try it on this machine alone.`,
     )

@@ -286,7 +286,10 @@ describe('on a database of one’s own', () => {
     const given = [bare, ...own.map((url) => ({ ...env, PUBLIC_URL: url }))]
     for (const environment of given) {
       const { code, stdout } = await vintem(['doctor'], environment)
-      assert.match(stdout, /^failed +public address +PUBLIC_URL is .*Set it to the https address/m)
+      assert.match(
+        stdout,
+        /^failed +safety +PUBLIC_URL (?:is missing|.*own machine).*https address/m,
+      )
       assert.equal(code, 1)
     }
     const { stdout } = await vintem(['doctor'], env)
@@ -313,6 +316,14 @@ describe('on a database of one’s own', () => {
     assertSentence(refused, /does not let the user vintem in/)
     assert.doesNotMatch(refused.stderr, /sesame/)
   })
+})
+
+test('doctor names settings that are probably misspelt', async () => {
+  const { stdout } = await hosted(['doctor'], { ...env, PROCESES: '4' })
+  assert.match(
+    stdout,
+    /^warning +configuration +PROCESES is not a setting; did you mean PROCESSES\?/m,
+  )
 })
 
 test('doctor lists every fault of the configuration, where other commands stop at them', async () => {

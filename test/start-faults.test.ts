@@ -82,6 +82,27 @@ test('a real installation does not start with an address of this machine alone',
   assert.match(server.output(), expected)
 })
 
+test('a real installation does not start without PUBLIC_URL, and misspelt settings are named', async () => {
+  const DATABASE_URL = 'postgres://127.0.0.1:1/x'
+  const server = await startServer({ SECRET_KEY, DATABASE_URL, ALLOW: '', SMPT_URL: 'smtp://x' })
+  assert.equal(await server.ended, 2)
+  for (const sentence of [
+    /- SMTP_URL is missing/,
+    /- PUBLIC_URL is missing: .*https address/,
+    /- SMPT_URL is not a setting; did you mean SMTP_URL\?/,
+  ]) {
+    assert.match(server.output(), sentence)
+  }
+})
+
+test('a start names misspelt settings in its log, and PLACES if a database of it is wrong', async () => {
+  const PLACES = 'postgres://127.0.0.1:1/x postgres://127.0.0.1:1/y'
+  const server = await startServer({ SECRET_KEY, PLACES, PROCESES: '4' })
+  assert.equal(await server.ended, 1)
+  assert.match(server.output(), /"msg":"PROCESES is not a setting; did you mean PROCESSES\?"/)
+  assert.match(server.output(), /127\.0\.0\.1:1 refuses connections\. .*or correct PLACES\./)
+})
+
 test('a port that needs more rights is reported in a sentence', () => {
   const config: Config = readConfig({ DATABASE_URL: 'postgres://x/y', SECRET_KEY, PORT: '80' })
   const fault = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' })

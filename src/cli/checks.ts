@@ -120,13 +120,12 @@ async function inspectPlaces(databases: Database[]): Promise<Finding> {
 }
 
 async function inspectVersion(db: Database, config: Config): Promise<Finding> {
-  const { databaseUrl, dataDir, otherPlaces } = config
+  const { databaseUrl, databaseSetting, dataDir } = config
   const [row] = await db.query<{ number: number; version: string }>({
     text: `select current_setting('server_version_num')::int as number,
                   current_setting('server_version') as version`,
   })
-  const setting = otherPlaces.length > 0 ? 'PLACES' : 'DATABASE_URL'
-  const place = databaseUrl ? `at ${setting}` : `embedded in ${dataDir}`
+  const place = databaseUrl ? `at ${databaseSetting}` : `embedded in ${dataDir}`
   const detail = `PostgreSQL ${row!.version} answers, ${place}.`
   if (row!.number >= MIN_VERSION * 10_000) return ['ok', detail]
   return ['failed', `${detail} Vintém needs version ${MIN_VERSION} or newer: upgrade PostgreSQL.`]

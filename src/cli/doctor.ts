@@ -33,7 +33,7 @@ async function diagnose(): Promise<Check[]> {
     return faults.map((detail) => ({ name: 'configuration', state: 'failed', detail }))
   }
   return [
-    { name: 'configuration', state: 'ok', detail: 'Every option is valid.' },
+    ...checkOptions(config),
     ...checkSafety(config),
     await check('monitoring', async () => inspectMonitoring(config)),
     await check('public address', async () => inspectAddress(config)),
@@ -41,6 +41,12 @@ async function diagnose(): Promise<Check[]> {
     ...(await checkDatabase(config)),
     await check('mail', () => inspectMail(config)),
   ]
+}
+
+function checkOptions({ warnings }: Config): Check[] {
+  const detail = 'Every option is valid.'
+  if (warnings.length === 0) return [{ name: 'configuration', state: 'ok', detail }]
+  return warnings.map((warning) => ({ name: 'configuration', state: 'warning', detail: warning }))
 }
 
 function checkSafety(config: Config): Check[] {
@@ -61,15 +67,15 @@ function inspectMonitoring({ operator, local }: Config): Finding {
 }
 
 /** Payers and banks connect from other machines. In local mode nobody does. */
-function inspectAddress({ publicUrl, databaseUrl }: Config): Finding {
+function inspectAddress({ publicUrl, local }: Config): Finding {
   const { hostname } = new URL(publicUrl)
-  if (!databaseUrl || !isLoopback(hostname)) return ['ok', `Links start with ${publicUrl}.`]
-  const detail = `PUBLIC_URL is ${publicUrl}, which is the payer’s own machine for every payer.`
-  return ['failed', `${detail} Set it to the https address under which payers reach this service.`]
+  if (local || !isLoopback(hostname)) return ['ok', `Links start with ${publicUrl}.`]
+  // Whether a server starts with it is said by the check of safety.
+  return ['warning', `Links start with ${publicUrl}, the payer’s own machine for every payer.`]
 }
 
-function inspectDataDirectory({ dataDir, databaseUrl }: Config): Finding {
-  if (databaseUrl) return ['ok', 'Holds no database, because DATABASE_URL is set.']
+function inspectDataDirectory({ dataDir, databaseUrl, databaseSetting }: Config): Finding {
+  if (databaseUrl) return ['ok', `Holds no database, because ${databaseSetting} is set.`]
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {

@@ -57,7 +57,7 @@ async function open(config: Config): Promise<Connection> {
     return { url, db: databases[0]!, urls, databases, publicUrl, close }
   } catch (error) {
     await close()
-    throw databaseFault(url, error)
+    throw databaseFault(url, error, config.databaseSetting)
   }
 }
 
@@ -70,8 +70,13 @@ function openPlaces(urls: string[]): Database[] {
 }
 
 /** Says which places do not answer, whose companies the command misses. */
-async function prepare(urls: string[], databases: Database[], vault: Vault): Promise<void> {
-  for (const place of await preparePlaces(urls, databases, vault, {})) {
+async function prepare(
+  { databaseSetting: setting }: Config,
+  urls: string[],
+  databases: Database[],
+  vault: Vault,
+): Promise<void> {
+  for (const place of await preparePlaces(urls, databases, vault, { setting })) {
     process.stderr.write(`Place ${place} does not answer: its companies are missed.\n`)
   }
 }
@@ -106,7 +111,7 @@ export async function withDatabase<R>(
   const vault = createVault(config.secretKey)
   const { urls, databases, close } = await openConnection(config)
   try {
-    await prepare(urls, databases, vault)
+    await prepare(config, urls, databases, vault)
     const place = await placeFor(databases, named)
     const db = databases[place]!
     const wait = () => waitForServers(urls[place]!)
@@ -123,7 +128,7 @@ export async function withApp<R>(act: (app: FullApp) => Promise<R>, named?: stri
   const log = createLog('silent')
   const app = createApp({ config, databaseUrl: url, clock: systemClock, log, publicUrl })
   try {
-    await prepare(urls, databases, app.vault)
+    await prepare(config, urls, databases, app.vault)
     return await act(appsOf(app)[await placeFor(databases, named)]!)
   } finally {
     for (const { providers, db } of appsOf(app)) {

@@ -17,16 +17,19 @@ export function splitHosts(url: string): string[] {
   return hosts.split(',').map((host) => withoutAttributes(`${start}${host}${rest}`))
 }
 
+/** What is wrong with the kind of server that an address asks for, after the setting's name. */
+function attributesFault(url: string): string | null {
+  const [, wanted] = new RegExp(`[?&]${ATTRIBUTES}=([^&#]*)`).exec(url) ?? []
+  if (wanted === undefined || WRITABLE.includes(wanted)) return null
+  return `asks for ${ATTRIBUTES}=${wanted}, but Vintém writes: leave it out, or make it read-write.`
+}
+
 /** node-postgres does not know the parameter. We want what it asks for in any case. */
 function withoutAttributes(url: string): string {
   if (!url.includes(ATTRIBUTES) || !URL.canParse(url)) return url
+  const fault = attributesFault(url)
+  if (fault) throw new OperatorFault(`DATABASE_URL ${fault}`)
   const address = new URL(url)
-  const wanted = address.searchParams.get(ATTRIBUTES)
-  if (wanted !== null && !WRITABLE.includes(wanted)) {
-    throw new OperatorFault(
-      `DATABASE_URL asks for ${ATTRIBUTES}=${wanted}, but Vintém writes: leave it out, or make it read-write.`,
-    )
-  }
   address.searchParams.delete(ATTRIBUTES)
   return address.href
 }
@@ -56,6 +59,8 @@ const MAX_PLACES = 64
 
 /** What is wrong with the addresses of several databases. */
 export function placesFaults(urls: string[], first: string | null): string[] {
+  const attributes = urls.map(attributesFault).find((fault) => fault !== null)
+  if (attributes) return [attributes]
   const rules: [boolean, string][] = [
     [
       urls.every(isAddress),

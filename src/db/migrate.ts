@@ -26,6 +26,8 @@ const POLL_MS = 100
 export type Migrating = {
   /** Ends the wait for another process, and no migration that has begun. */
   signal?: AbortSignal | undefined
+  /** Which setting names the database. */
+  setting?: string
   /** Says what is done, which may take long. */
   report?: ((line: string) => void) | undefined
 }
@@ -155,7 +157,7 @@ export function migrate(
   migrations = readMigrations(),
   by: Migrating = {},
 ): Promise<string[]> {
-  return connected(url, async (client) => {
+  return connected(url, by.setting, async (client) => {
     await requireVersion(client)
     const citus = await readCitus(client)
     if (citus?.coordinator) return migrateAtCoordinator(client, url, citus, migrations, by)
@@ -221,13 +223,17 @@ async function migrateAtCoordinator(
   return migrate(atNode(splitHosts(url)[0]!, coordinator!), migrations, by)
 }
 
-async function connected<R>(url: string, act: (client: pg.Client) => Promise<R>): Promise<R> {
+async function connected<R>(
+  url: string,
+  setting: string | undefined,
+  act: (client: pg.Client) => Promise<R>,
+): Promise<R> {
   const client = createClient(url, {
     application_name: 'vintem migrate',
     connectionTimeoutMillis: 10_000,
   })
   await client.connect().catch((error) => {
-    throw databaseFault(url, error)
+    throw databaseFault(url, error, setting)
   })
   return act(client).finally(() => client.end())
 }

@@ -27,6 +27,12 @@ test('a name with one wrong, missing or additional letter is still found', () =>
   )
 })
 
+test('two letters that changed places are one mistake', () => {
+  assert.equal(nearest('limti', NAMES, 1), 'limit')
+  assert.equal(nearest('satuts', NAMES, 1), null)
+  assert.equal(nearest('satuts', NAMES), 'status')
+})
+
 test('case and dashes do not matter, and what is far from every name has no nearest', () => {
   assert.equal(nearest('PAYMENT_STATUS', NAMES), 'paymentStatus')
   for (const text of ['', 'foo', 'sort', 'x'.repeat(100_000)]) {

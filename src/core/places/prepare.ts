@@ -13,13 +13,13 @@ export async function preparePlaces(
   urls: string[],
   databases: readonly Database[],
   vault: Vault,
-  { signal, report }: Migrating,
+  { report, ...by }: Migrating,
 ): Promise<number[]> {
   const answers: boolean[] = []
   for (const [i, url] of urls.entries()) {
     const place = urls.length > 1 ? `place ${i + 1}: ` : ''
-    const by = { signal, report: (line: string) => report?.(`${place}${line}`) }
-    answers.push(await isPrepared(url, i > 0, by))
+    const own = { ...by, report: (line: string) => report?.(`${place}${line}`) }
+    answers.push(await isPrepared(url, i > 0, own))
   }
   const there = databases.map((db, i) => (answers[i] ? db : null))
   for (const db of there) if (db) await requireSameSecret(db, vault)
