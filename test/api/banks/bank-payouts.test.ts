@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { acceptPayment } from '../../../src/core/payments/commands.ts'
 import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
+import { claimDuePayouts, payOut } from '../../../src/core/withdrawals/payouts.ts'
 import { payOutWithdrawals } from '../../../src/worker/orders.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, openBanked } from '../../support/bank.ts'
@@ -96,3 +97,23 @@ for (const sends of ['efi', 'inter', 'sicoob'] as const) {
     assert.deepEqual(await balanceOf(api, shop), { available: 95_000, held: 5000 })
   })
 }
+
+test('sicoob: a worker whose claim another has taken over confirms nothing', async () => {
+  const shop = await rich('sicoob')
+  const id = await confirmed(api, shop, 5000)
+  const claim = async () => {
+    const claims = await claimDuePayouts(api.app, 100)
+    return claims.find(({ order }) => order.companyId === shop.company.id)!
+  }
+  const slow = await claim()
+  api.clock.advance(61)
+  const fast = await claim()
+  await payOut(api.app, slow)
+  assert.equal((await rowOf(api, id)).bank_reference, null)
+  const { sends } = shop.bank.state()
+  assert.equal(sends.size, 0)
+  await payOut(api.app, fast)
+  await payOut(api.app, slow)
+  assert.equal((await rowOf(api, id)).status, 'COMPLETED')
+  assert.equal(sends.size, 1)
+})

@@ -4,14 +4,20 @@ import { keepShipping, openLink } from '../../../src/core/charges/checkout.ts'
 import * as intents from '../../../src/core/charges/intent-store.ts'
 import { openShipping } from '../../../src/core/charges/shipping.ts'
 import { findMany } from '../../../src/core/charges/store.ts'
+import { lockOrCreate, update as updateClock } from '../../../src/core/clocks/store.ts'
+import { revokeKey, revokeKeys, touchKeys } from '../../../src/core/companies/store.ts'
+import { followFeeds } from '../../../src/core/feed/follow-store.ts'
 import { claim, openAnswer, sealAnswer } from '../../../src/core/idempotency.ts'
+import { insertPasskey, noteUse } from '../../../src/core/people/second-factors-store.ts'
+import { touchSession } from '../../../src/core/people/store.ts'
 import { startWithdrawal } from '../../../src/core/withdrawals/commands.ts'
 import { violatedConstraint } from '../../../src/db/database.ts'
-import { fromPublic, newId } from '../../../src/lib/ids.ts'
+import { fromPublic, newId, type Uuid } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import type { Provider } from '../../../src/provider/port.ts'
 import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
 import { payer, startApi } from '../../support/api.ts'
+import { signIn } from '../../support/dashboard.ts'
 import { makeCharge, makePaid, makeUnmatched } from '../../support/payments.ts'
 import { answer, confirm, confirmed, rowOf, start, waiting } from '../../support/withdrawals.ts'
 
@@ -303,4 +309,65 @@ test('the simulated bank carries out an order once, and gives no ids of other ba
     await assert.rejects(copy(fields), violating(constraint))
   }
   await copy({ end_to_end_id: id, order_id: 'new' })
+})
+
+test('a key is revoked once, and was last used when it was used last', async () => {
+  const { company } = await api.client()
+  const [{ id } = assert.fail()] = await api.rows<{ id: Uuid }>(
+    'select id from api_keys where company_id = $1',
+    [company.id],
+  )
+  const now = api.clock.now()
+  const at = (seconds: number) => new Date(now.getTime() + seconds * 1000)
+  // Two processes write when it was used, in any order.
+  for (const seconds of [10, 20, 15]) {
+    await touchKeys(db, new Map([[id, { companyId: company.id, at: at(seconds) }]]))
+  }
+  for (const seconds of [30, 40]) assert.ok(await revokeKey(db, company.id, id, at(seconds)))
+  await revokeKeys(db, company.id, at(50))
+  const row = await api.rows('select last_used_at, revoked_at from api_keys where id = $1', [id])
+  assert.deepEqual(row, [{ last_used_at: at(20), revoked_at: at(30) }])
+})
+
+test('what is noted of clocks, sessions, passkeys and followed feeds only goes forward', async () => {
+  const client = await api.client()
+  const { id: companyId } = client.company
+  const clock = await db.transaction((tx) => lockOrCreate(tx, companyId))
+  const ahead = { ...clock, ahead_ms: 5000 }
+  assert.equal(await updateClock(db, companyId, clock, ahead), true)
+  assert.equal(await updateClock(db, companyId, ahead, { ...clock, ahead_ms: 4000 }), true)
+  const { person, session } = await signIn(api, client.company)
+  const now = api.clock.now()
+  const at = (seconds: number) => new Date(now.getTime() + seconds * 1000)
+  const passkey = {
+    id: 'key',
+    personId: person.id,
+    name: 'phone',
+    publicKey: Buffer.alloc(32),
+    counter: 7,
+    transports: [],
+    createdAt: now,
+    lastUsedAt: null,
+  }
+  await insertPasskey(db, passkey)
+  for (const [seconds, counter] of [
+    [20, 9],
+    [10, 8],
+  ] as const) {
+    await touchSession(db, session.id, at(seconds))
+    await noteUse(db, 'key', counter, at(20))
+    await followFeeds(db, [companyId], seconds * 1000)
+  }
+  const [row] = await api.rows<{ ahead_ms: number; left: number }>(
+    `select ahead_ms, extract(epoch from until - now())::int8 as left
+     from test_clocks join followed_feeds using (company_id) where company_id = $1`,
+    [companyId],
+  )
+  assert.equal(row!.ahead_ms, 5000)
+  assert.ok(row!.left > 10_000, String(row!.left))
+  const [seen] = await api.peopleRows(
+    'select last_seen_at, counter from sessions join passkeys using (person_id) where person_id = $1',
+    [person.id],
+  )
+  assert.deepEqual(seen, { last_seen_at: at(20), counter: 9 })
 })

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { claimDue } from '../../../src/core/payments/callback-store.ts'
 import { createCallbackBatchers } from '../../../src/core/payments/callbacks.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { newId } from '../../../src/lib/ids.ts'
@@ -60,4 +61,24 @@ test('a faulty callback fails alone', async () => {
   assert.deepEqual(states, ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'])
   assert.ok(tried.times > 1)
   assert.equal(await storedOf(client), 3)
+})
+
+test('a callback that is not confirmed is tried later each time, up to an hour', async () => {
+  const client = await api.client()
+  const { store } = storing(() => null)
+  await store(callback(client))
+  const waits: number[] = []
+  for (let attempt = 1; attempt <= 10; attempt++) {
+    const now = api.clock.now()
+    const [claimed, ...others] = await claimDue(db, now, 10, [])
+    assert.deepEqual([claimed!.attempts, others], [attempt, []])
+    assert.deepEqual(await claimDue(db, now, 10, []), [], 'it is leased')
+    const [row] = await api.rows<{ at: Date }>(
+      'select next_attempt_at as at from bank_callbacks where company_id = $1',
+      [client.company.id],
+    )
+    waits.push((row!.at.getTime() - now.getTime()) / 1000)
+    api.clock.advance(waits.at(-1)!)
+  }
+  assert.deepEqual(waits, [30, 60, 120, 240, 480, 960, 1920, 3840, 3840, 3840])
 })

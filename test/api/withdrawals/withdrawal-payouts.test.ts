@@ -235,3 +235,16 @@ test('two workers at once order every payout once', async () => {
     assert.equal((await sentOf(api, client)).length, 1)
   }
 })
+
+test('an order keeps the moment at which the bank may first have got it', async () => {
+  const client = await api.client()
+  const id = await confirmed(api, client, 5000)
+  const first = api.clock.now()
+  const silent = withBank({ send: async () => SILENT, findSent: async () => SILENT })
+  for (let i = 0; i < 3; i++) {
+    await payOutWithdrawals(silent)
+    api.clock.advance(600)
+  }
+  const { ordered_at, attempts } = await rowOf(api, id)
+  assert.deepEqual([ordered_at, attempts], [first, 3])
+})
