@@ -117,6 +117,8 @@ const subscribed = {
   customerId: await makeCustomer(stranger),
 }
 
+const unmatchedOfStranger = await makeUnmatched(api, stranger, 700)
+
 type Ask = (id: string, headers: Record<string, string>) => Promise<Reply>
 
 /** Each place where an id can be put: paths from the route table, bodies by name. */
@@ -143,6 +145,16 @@ const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
     kind: 'clnt',
     ask: (id, headers) =>
       stranger.put('/client', { id: decodeURIComponent(id), name: 'Taken' }, { headers }),
+  },
+  {
+    name: 'POST /payment/unmatched/…/accept chargeId',
+    kind: 'charge',
+    ask: (id, headers) =>
+      stranger.post(
+        `/payment/unmatched/${unmatchedOfStranger}/accept`,
+        { chargeId: decodeURIComponent(id) },
+        { headers },
+      ),
   },
   {
     name: 'POST /charge/payment-link customerId',
@@ -173,6 +185,7 @@ test('every id that a body or a query can name is tried here', () => {
       .map((field) => `${route.operationId} ${field}`),
   )
   assert.deepEqual(named.sort(), [
+    'acceptPayment chargeId',
     'changeCustomer id',
     'createPaymentLink customerId',
     'createPaymentLink items[0].productId',

@@ -14,8 +14,8 @@ import { AMOUNTS, LIFETIMES_S, pick, SECONDS, WANTED } from '../../support/money
 import { makeCharge, makeCode, order, pay } from '../../support/payments.ts'
 import { cancel, confirm, PATH, resend, wrong } from '../../support/withdrawals.ts'
 
-const SEED = Number(process.env.MONEY_SEED ?? 11)
-const RUNS = Number(process.env.MONEY_RUNS ?? 8)
+const SEED = Number(process.env.MONEY_SEED ?? 19)
+const RUNS = Number(process.env.MONEY_RUNS ?? 10)
 const STEPS = Number(process.env.MONEY_STEPS ?? 150)
 
 const api = await startApi()
