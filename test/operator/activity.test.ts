@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { INSTALLATION } from '../../src/core/activity/rules.ts'
+import { appsOf } from '../../src/core/app.ts'
 import { invite } from '../../src/core/people/invitations.ts'
 import { recordWrongSignIns } from '../../src/core/people/wrong-sign-ins.ts'
+import { sendDueMails } from '../../src/worker/mail.ts'
 import { startApi } from '../support/api.ts'
 import { hostedVintemIn } from '../support/cli.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { lettersOf } from '../support/mail.ts'
 import { givePassword, PASSWORD, pathIn, postForm } from '../support/people.ts'
 import { temporaryFolder } from '../support/process.ts'
+import { startSmtp } from '../support/smtp.ts'
 import { addApp, codeOf } from '../support/totp.ts'
 
-const api = await startApi()
+const smtp = await startSmtp()
+const api = await startApi({ SMTP_URL: smtp.url, MAIL_FROM: 'Vintém <oi@vintem.test>' })
 const client = await api.client()
 const operator = await signIn(api, client.company, {
   role: null,
@@ -43,7 +47,7 @@ async function logged(): Promise<Logged[]> {
 
 const actions = (entries: Logged[]) => entries.map(({ action }) => action)
 const mailsTo = async ({ person }: Member) =>
-  (await lettersOf(api, INSTALLATION)).filter(({ to }) => to === person.email)
+  (await lettersOf(api, person.id)).filter(({ kind }) => kind === 'access-changed')
 
 /** Ends the hour, in which what is wrong is counted. */
 async function nextHour(): Promise<void> {
@@ -85,8 +89,12 @@ test('inviting, making and removing an operator is logged and mailed to the othe
     mails.every(({ text }) => !text.includes(email)),
     'addresses are masked',
   )
-  const others = await lettersOf(api, INSTALLATION)
-  assert.ok(!others.some(({ to }) => to === email), 'not to the person it is about')
+  const [about] = await api.peopleRows<{ mails: number }>(
+    `select count(*) as mails from mails m join people p on p.id = m.company_id
+     where p.email = $1 and m.kind = 'access-changed'`,
+    [email],
+  )
+  assert.equal(about!.mails, 0, 'not to the person it is about')
   assert.equal((await vintem('person', 'remove', '--email', email, '--operator')).code, 1)
 })
 
@@ -111,6 +119,19 @@ test('factors of an operator are logged and mailed to the others, those of other
   await addApp(api, owner)
   assert.deepEqual(actions(await logged()), ['two-factor.enable'])
   assert.equal((await mailsTo(operator)).length, before + 2)
+})
+
+test('the mails to operators are sent', async () => {
+  const other = await signIn(api, client.company, { role: null, isOperator: true })
+  for (const app of appsOf(api.app)) await sendDueMails(app)
+  smtp.received.length = 0
+  await addApp(api, other)
+  for (const app of appsOf(api.app)) await sendDueMails(app)
+  const subjects = smtp.received.filter(({ to }) => to[0] === operator.person.email)
+  assert.deepEqual(
+    subjects.map(({ mail: { subject } }) => subject),
+    ['Verificação em duas etapas: uma pessoa da operação adicionou uma forma'],
+  )
 })
 
 test('an operator’s way in and out is logged although they have no company', async () => {

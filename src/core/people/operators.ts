@@ -4,7 +4,7 @@ import type { Letter } from '../../lib/mailer.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
 import { recordForInstallation } from '../activity/record.ts'
-import { type Author, INSTALLATION } from '../activity/rules.ts'
+import type { Author } from '../activity/rules.ts'
 import type { App } from '../app.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
@@ -105,7 +105,7 @@ export async function mailOperators(
   const all = await listOperators(tx, MAX_OPERATORS)
   const others = all.filter(({ email }) => email !== change.person.email)
   const mails = others.map((reader) => ({
-    companyId: INSTALLATION,
+    companyId: reader.id,
     kind: 'access-changed' as const,
     letter: letterOf(reader, change, author, now),
     expiresAt: null,
