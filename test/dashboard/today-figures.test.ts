@@ -28,6 +28,7 @@ function createRandom(seed: number): (below: number) => number {
 
 type Row = {
   amount: number
+  shortfall: number
   kind: string
   dev_mode: boolean
   booked: boolean
@@ -46,7 +47,7 @@ async function recount({ id, mode }: Company, now: Date) {
   const paid = rows.filter(({ booked, payment_date }) => booked && payment_date !== null)
   const figures = (of: Row[]) => ({
     count: of.length,
-    sum: of.reduce((all, { amount }) => all + amount, 0),
+    sum: of.reduce((all, { amount, shortfall }) => all + amount - shortfall, 0),
   })
   const on = (day: string) => paid.filter((row) => dayOf(row.payment_date!) === day)
   const days = Array.from({ length: DAYS }, (_, i) => dayOf(daysAgo(now, DAYS - 1 - i)))
@@ -119,6 +120,25 @@ test('the figures are those of a plain recount, whatever happens and whenever on
   }
   for (const client of clients) await readAll(client)
   assert.ok(received > 0, 'something was received on the days that were looked at')
+})
+
+test('a charge that is settled by hand counts with what came, in the hour of its payment', async () => {
+  for (const [asked, sent, counted] of [
+    [1500, 1400, 1400],
+    [1500, 1700, 1500],
+  ]) {
+    const client = await api.client()
+    await readAll(client)
+    const { id, brCode } = await makeCharge(client, asked!)
+    const endToEndId = await pay(api, brCode, { amount: sent! })
+    api.clock.advance(2 * HOUR_S)
+    assert.deepEqual((await readAll(client)).conversion, { made: 1, paid: 0 })
+    const path = `/payment/unmatched/${endToEndId}/accept`
+    assert.equal((await client.post(path, { chargeId: id })).status, 200)
+    const { days, conversion } = await readAll(client)
+    const sum = days.reduce((all, day) => all + day.sum, 0)
+    assert.deepEqual([sum, conversion], [counted, { made: 1, paid: 1 }])
+  }
 })
 
 test('payments and looks at the same moment are all counted once', async () => {

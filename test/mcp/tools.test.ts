@@ -106,9 +106,13 @@ const TRIES: Record<string, Try> = {
     check: ({ payments }) => assert.ok(payments.some(({ amount }: Any) => amount === 700)),
   },
   accept_unmatched_payment: {
-    args: async () => ({ endToEndId: await makeUnmatched(api, company, 701) }),
-    unknown: 'payment_not_found',
-    check: ({ status }) => assert.equal(status, 'ACCEPTED'),
+    args: async () => ({
+      endToEndId: await makeUnmatched(api, company, 701),
+      chargeId: (await makeCharge(company, 801)).id,
+    }),
+    unknown: 'charge_not_found',
+    check: ({ status, settled }) =>
+      assert.deepEqual([status, settled.amount, settled.shortfall], ['ACCEPTED', 701, 100]),
   },
   refund_unmatched_payment: {
     args: async () => ({ endToEndId: await makeUnmatched(api, company, 702) }),

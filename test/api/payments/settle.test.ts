@@ -193,6 +193,9 @@ test('money short of the amount completes the charge, which then has no more tha
   )
   const { data: charge } = (await client.get(`/charge/${id}`)).body
   assert.deepEqual([charge.status, charge.total, charge.shortfall], ['COMPLETED', 1500, 100])
+  const page = await fetch(api.url + new URL(charge.url).pathname)
+  const receipt = (await page.text()).replaceAll(/<[^>]+>|\s+/g, ' ')
+  assert.match(receipt, /Valor\s+R\$ 14,00.*Valor da cobrança\s+R\$ 15,00/)
   const day = api.clock.now().toISOString().slice(0, 10)
   const sums = await client.get(`/charge/summary?paidFrom=${day}&paidTo=${day}`)
   assert.match(sums.text, /1400/)
