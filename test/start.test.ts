@@ -50,6 +50,10 @@ test('local mode brings its database, prints where it is, and stops cleanly', as
   }
   assert.match(companyId, /^[0-9a-f-]{36}$/)
   assert.equal((await createCharge(server.url, apiKey)).status, 201)
+  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+  const ids = { 'X-Request-Id': 'order"42', traceparent: traceparent }
+  const named = await fetch(`${server.url}/company`, { headers: { 'X-API-KEY': apiKey, ...ids } })
+  const reqId = named.headers.get('x-request-id')!
   assert.equal((await fetch(`${server.url}/docs`)).status, 200)
   const link = /http\S+\/sign-in\/link\/[\w-]{43}$/m.exec(server.output())![0]
   const signIn = () => fetch(link, { method: 'POST', redirect: 'manual' })
@@ -57,6 +61,10 @@ test('local mode brings its database, prints where it is, and stops cleanly', as
   assert.equal((await signIn()).status, 410, 'the link works once')
   server.child.kill('SIGINT')
   assert.equal(await server.ended, 0)
+  const lines = server.output().split('\n')
+  const line = JSON.parse(lines.find((text) => text.includes(`"reqId":"${reqId}"`))!)
+  assert.deepEqual([line.callerId, line.traceparent], ['order"42', traceparent])
+  assert.match(server.output(), /"msg":"creating the tables: \d+ migrations"/)
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
 })
 

@@ -214,6 +214,16 @@ const twoHosts = () => problem('invalid_value', 'Host: send one such header')
 const unknownRoute = (request: FastifyRequest) =>
   problem('route_not_found', `No operation answers ${request.method} on this path. See /docs.`)
 
+/** Longer ids, and those with spaces or other characters that nobody sees, are left out. */
+const CALLER_ID = /^[\x21-\x7e]{1,128}$/
+const TRACE = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
+
+/** A header by which the caller names its request, if it has the form of one. */
+function namedBy({ headers }: FastifyRequest, header: string, form: RegExp): string | undefined {
+  const id = headers[header]
+  return typeof id === 'string' && form.test(id) ? id : undefined
+}
+
 /** Writes a log line, a metric and an entry of the request log, from named fields only. */
 function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyReply): void {
   const { route, agentCall } = request
@@ -227,6 +237,7 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
     seconds,
   )
   if (operation === undefined) return
+  const callerId = namedBy(request, 'x-request-id', CALLER_ID)
   app.log.request({
     reqId: request.id,
     op: operation,
@@ -234,6 +245,8 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
     ms: Math.round(reply.elapsedTime * 10) / 10,
     company: request.session?.company.id,
     key: request.session?.keyId,
+    callerId,
+    traceparent: namedBy(request, 'traceparent', TRACE),
   })
   // Whoever follows the log asks every second, which would fill it.
   if (!request.session || operation === 'listRequests') return
@@ -245,5 +258,6 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
     status,
     errorCode: request.errorCode,
     ms: Math.round(reply.elapsedTime),
+    callerId: callerId ?? null,
   })
 }

@@ -4,7 +4,7 @@ import { createLogOutput } from './log-output.ts'
 export type Log = Omit<pino.Logger, 'flush'> & {
   /** Writes what waits, for `timeout_ms` at most. False if the system still hangs in a write. */
   flush(timeout_ms: number): Promise<boolean>
-  /** Writes the line of a request; the fields are ours, and need no escaping. */
+  /** Writes the line of a request; its fields but the caller's are ours, and need no escaping. */
   request(line: RequestLine): void
 }
 
@@ -15,6 +15,9 @@ export type RequestLine = {
   ms: number
   company: string | undefined
   key: string | undefined
+  /** What the caller calls the request, and the trace that it belongs to. */
+  callerId: string | undefined
+  traceparent: string | undefined
 }
 
 /**
@@ -33,13 +36,16 @@ export function createLog(level: string, processName?: string): Log {
     output.write(lines)
     lines = ''
   }
-  const request = ({ reqId, op, status, ms, company, key }: RequestLine) => {
+  const request = ({ reqId, op, status, ms, company, key, ...caller }: RequestLine) => {
     if (!log.isLevelEnabled('info')) return
     if (lines === '') setImmediate(write)
     const who = company === undefined ? '' : `,"company":"${company}","key":"${key}"`
     const start = `{"level":${info},"time":${Date.now()}${named}`
     const head = `${start},"reqId":"${reqId}","op":"${op}"`
-    lines += `${head},"status":${status},"ms":${ms}${who}}\n`
+    const { callerId, traceparent } = caller
+    const own = callerId === undefined ? '' : `,"callerId":${JSON.stringify(callerId)}`
+    const trace = traceparent === undefined ? '' : `,"traceparent":"${traceparent}"`
+    lines += `${head},"status":${status},"ms":${ms}${who}${own}${trace}}\n`
   }
   const flush = async (timeout_ms: number) => {
     if (lines !== '') write()

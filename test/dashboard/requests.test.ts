@@ -25,6 +25,7 @@ const requestOf = (companyId: string, daysAgo: number, fields: Partial<LoggedReq
     operation: 'getCompany',
     status: 200,
     errorCode: null,
+    callerId: null,
     ms: 0,
     ...fields,
   }
@@ -32,7 +33,8 @@ const requestOf = (companyId: string, daysAgo: number, fields: Partial<LoggedReq
 
 test('a developer finds a failed call by its request id, with what to do', async () => {
   const client = await api.client()
-  const refused = await client.post('/product', { name: 7 })
+  const headers = { 'X-Request-Id': '<b>order-42' }
+  const refused = await client.post('/product', { name: 7 }, { headers })
   await client.get('/company')
   await api.app.requestLog.idle()
   const developer = await signIn(api, client.company, { role: 'developer' })
@@ -49,6 +51,7 @@ test('a developer finds a failed call by its request id, with what to do', async
   assert.match(one.text, /A resposta lista os campos e as regras/)
   assert.match(one.text, /POST \/product/)
   assert.match(one.text, />test</)
+  assert.match(one.text, /X-Request-Id enviado.*&lt;b&gt;order-42</s)
   const english = await signIn(api, client.company, { role: 'viewer', language: 'en' })
   assert.match((await english.get(`${PAGE}/${id}`)).text, /A field is missing or breaks its rule/)
   const missing = await developer.get(`${PAGE}?id=${suffixOf(newId())}`)

@@ -11,6 +11,8 @@ export type LoggedRequest = {
   /** Of the catalogue. Null for a success. */
   errorCode: string | null
   ms: number
+  /** What the caller calls the request, in its own X-Request-Id. */
+  callerId: string | null
 }
 
 const DAY_MS = 24 * 3600 * 1000

@@ -17,6 +17,7 @@ const REQUEST = tableOf<LoggedRequest>({
   status: ['status', 'int8'],
   errorCode: ['error_code', 'text'],
   ms: ['ms', 'int8'],
+  callerId: ['caller_id', 'text'],
 })
 
 const INSERT = REQUEST.insertInto('api_requests')

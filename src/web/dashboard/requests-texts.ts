@@ -41,6 +41,7 @@ type Texts = {
     meaning: string
     advice: string
     copyId: string
+    callerId: string
     noBody: string
     reference: string
   }
@@ -91,6 +92,7 @@ const pt: Texts = {
     meaning: 'O que aconteceu',
     advice: 'O que fazer',
     copyId: 'o id da requisição',
+    callerId: 'X-Request-Id enviado',
     noBody: 'O corpo da requisição e o da resposta não são guardados.',
     reference: 'Ver na documentação',
   },
@@ -141,6 +143,7 @@ const en: Texts = {
     meaning: 'What happened',
     advice: 'What to do',
     copyId: 'the request id',
+    callerId: 'X-Request-Id as sent',
     noBody: 'The bodies of the request and of the answer are not kept.',
     reference: 'See the documentation',
   },

@@ -140,6 +140,12 @@ function columnsOf(visit: Visit, names: Map<Uuid, string>): Column<LoggedRequest
   ]
 }
 
+/** The id that the caller has sent, if it has. */
+const callerId = ({ language }: Visit, request: LoggedRequest): [string, Html][] =>
+  request.callerId === null
+    ? []
+    : [[REQUESTS[language].one.callerId, html`<code class="breakable">${request.callerId}</code>`]]
+
 async function showOne(visit: Visit): Promise<FastifyReply> {
   const { app, company, language, params } = visit
   const texts = REQUESTS[language]
@@ -168,6 +174,7 @@ ${card(
     [texts.columns.time, duration(request)],
     [texts.one.operation, operation],
     [texts.columns.key, key?.name ?? texts.unknownKey],
+    ...callerId(visit, request),
   ])}<p class="soft small">${texts.one.noBody}</p>`,
 )}
 ${error}

@@ -163,6 +163,7 @@ test('pages together have each request that matches once, in order', async () =>
           operation,
           status,
           errorCode: null,
+          callerId: null,
           ms: 1,
           id: lowestIdAt(new Date(Date.now() - i * 4 * 3600_000)).slice(0, 24) + newId().slice(24),
         }))

@@ -38,6 +38,7 @@ const requestAt = (companyId: string, at: Date, operation = 'getCompany'): Logge
   status: 200,
   errorCode: null,
   ms: 3,
+  callerId: null,
 })
 
 test('each request of a company is logged with its key, status, error code and time', async () => {
@@ -170,4 +171,18 @@ test('no body and nothing of the payer is in the log', async () => {
   const logged = JSON.stringify(await requestsOf(client))
   assert.match(logged, /listCustomers/)
   assert.doesNotMatch(logged, /Hidden|52998224725/)
+})
+
+test('the id that a caller has sent is kept beside ours, if it can be shown', async () => {
+  const client = await api.client()
+  const ask = async (id: string) => {
+    const { headers } = await client.get('/company', { headers: { 'X-Request-Id': id } })
+    const own = headers.get('x-request-id')!
+    assert.notEqual(own, id, 'answers have our id')
+    await api.app.requestLog.idle()
+    return (await findRequest(db, client.company.id, idOfSuffix(own)!))!.callerId
+  }
+  for (const id of ['order-42/"a"', 'x'.repeat(128)]) assert.equal(await ask(id), id)
+  for (const id of ['', 'two words', 'x'.repeat(129), 'caf\u00e9'])
+    assert.equal(await ask(id), null)
 })
