@@ -122,6 +122,9 @@ const unmatchedOfStranger = await makeUnmatched(api, stranger, 700)
 type Ask = (id: string, headers: Record<string, string>) => Promise<Reply>
 
 /** Each place where an id can be put: paths from the route table, bodies by name. */
+/** Fields of several operations, of which each ignores those of the others. */
+const TAKEN = { name: 'Taken', expiresIn: 60 }
+
 const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
   ...ROUTES.filter(({ path }) => path.includes('{')).map((route) => ({
     name: `${route.method} ${route.path}`,
@@ -129,7 +132,7 @@ const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
     ask: (id: string, headers: Record<string, string>) =>
       stranger.call(route.method, route.path.replace(/\{\w+\}/, id), {
         headers,
-        ...(route.body ? { json: { name: 'Taken', expiresIn: 60, otp: '000000' } } : {}),
+        ...(route.body ? { json: route.unknownFields ? route.example : TAKEN } : {}),
       }),
   })),
   ...[RECURRENCES, `${RECURRENCES}/template`].flatMap((path) =>
