@@ -16,7 +16,8 @@ export type Answer = Rendered & { headers: Record<string, string>; stored: boole
 export type Guard = idempotency.IdempotencyRef & { companyId: Uuid }
 
 const FORM = /^[\x20-\x7e]{1,255}$/
-export const REPLAYED = { 'Idempotent-Replayed': 'true' }
+/** Marks an answer that was given before. */
+export const REPLAYED = 'Idempotent-Replayed'
 /** Errors that are not stored, so that a corrected or later retry is processed. */
 const NOT_STORED = new Set<ProblemCode>([
   'invalid_json',
@@ -51,7 +52,7 @@ function replay(app: FullApp, response: StoredResponse, guard: Guard): Answer {
   if (!response.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
   const body = idempotency.openAnswer(app.vault, guard.companyId, response)
   const { status, warnings } = response
-  const headers = { ...REPLAYED, ...warningHeader(warnings) }
+  const headers = { [REPLAYED]: 'true', ...warningHeader(warnings) }
   return { status, body, warnings, headers, stored: true }
 }
 

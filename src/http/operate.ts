@@ -90,7 +90,7 @@ async function runOnce(act: () => Promise<unknown>, idempotency: Idempotency) {
   })
   const answer = JSON.parse(body) as { data?: unknown; items?: [ErrorItem, ...ErrorItem[]] }
   if (answer.items) throw new Problem(answer.items)
-  return { data: answer.data, isRepeated: headers === REPLAYED }
+  return { data: answer.data, isRepeated: REPLAYED in headers }
 }
 
 const pathOf = ({ path }: Route, params: Record<string, string>): string =>

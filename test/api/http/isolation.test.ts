@@ -121,10 +121,17 @@ const unmatchedOfStranger = await makeUnmatched(api, stranger, 700)
 
 type Ask = (id: string, headers: Record<string, string>) => Promise<Reply>
 
-/** Each place where an id can be put: paths from the route table, bodies by name. */
 /** Fields of several operations, of which each ignores those of the others. */
 const TAKEN = { name: 'Taken', expiresIn: 60 }
 
+/** A body that the operation takes. What may be left out is left out, as it may name a record. */
+const bodyOf = ({ body, example, unknownFields }: Route) => {
+  const { required = [] } = body as { required?: string[] }
+  if (!unknownFields) return TAKEN
+  return required.length > 0 ? example : {}
+}
+
+/** Each place where an id can be put: paths from the route table, bodies by name. */
 const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
   ...ROUTES.filter(({ path }) => path.includes('{')).map((route) => ({
     name: `${route.method} ${route.path}`,
@@ -132,7 +139,7 @@ const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
     ask: (id: string, headers: Record<string, string>) =>
       stranger.call(route.method, route.path.replace(/\{\w+\}/, id), {
         headers,
-        ...(route.body ? { json: route.unknownFields ? route.example : TAKEN } : {}),
+        ...(route.body ? { json: bodyOf(route) } : {}),
       }),
   })),
   ...[RECURRENCES, `${RECURRENCES}/template`].flatMap((path) =>

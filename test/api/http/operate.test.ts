@@ -18,7 +18,8 @@ test('a form that is sent twice acts once, and shows the same both times', async
   const make = () =>
     operate<{ id: string }>('createProduct', owner, { body, once: 'the same form' })
   const [first, second] = await Promise.all([make(), make()])
-  assert.deepEqual(second, first)
+  assert.deepEqual(second.data, first.data)
+  assert.deepEqual([first.isRepeated, second.isRepeated].sort(), [false, true])
   const { data } = await operate<object[]>('listProducts', owner)
   assert.equal(data.length, 1)
   const other = { ...body, price: 800 }

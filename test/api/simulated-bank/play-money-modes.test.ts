@@ -23,7 +23,8 @@ async function doorsOf(api: TestApi, client: Client) {
   const code = await makeCode(client, 700, true)
   const { publicUrl, url } = (await client.get(`/charge/${charge.id}`)).body.data
   const page = new URL(publicUrl ?? url).pathname
-  const token = page.slice(page.lastIndexOf('/') + 1)
+  // The code at the bank names the charge without the tag of the page.
+  const token = page.slice(page.lastIndexOf('/') + 1).slice(0, 43)
   const form = { headers: { 'content-type': 'application/x-www-form-urlencoded' } }
   const brCode = new URLSearchParams({ code: charge.brCode, how: 'once', amount: '19,90' })
   return {
