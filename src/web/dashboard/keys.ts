@@ -102,7 +102,10 @@ function requireRight(visit: Visit, { name, scopes }: Wanted): void {
   if (first) throw invalid(first, ...others)
 }
 
-/** The form for a new key. At first all that the person may do themselves is checked. */
+/** What most keys are for. It moves no balance, and changes neither webhooks nor the company. */
+const USUAL: Scope[] = ['payments:read', 'payments:write', 'catalog:read', 'catalog:write']
+
+/** The form for a new key. At first only what most keys need is checked. */
 function showForm(visit: Visit, wanted: Wanted, fault: FormFault | null) {
   const { language, scopes } = visit
   const texts = KEYS[language]
@@ -139,7 +142,7 @@ ${card(null, visit.formOf(visit.url('/developers/keys/new'), content, { kind: 'c
   return sendForDevelopers(visit, { title: texts.create, body, status })
 }
 
-const newForm = (visit: Visit) => showForm(visit, { name: '', scopes: [...visit.scopes] }, null)
+const newForm = (visit: Visit) => showForm(visit, { name: '', scopes: USUAL }, null)
 
 async function create(visit: Visit) {
   const wanted = readWanted(visit)
