@@ -20,6 +20,13 @@ function isTaxId(text) {
   return id.endsWith(`${first}${second}`)
 }
 
+// The cents of an amount as people type it, as the server reads it; NaN if it is none.
+const REAIS = /^(?:R\$)?\s*(\d{1,3}(?:\.\d{3})+|\d{1,13})(?:,(\d{1,2})|\.(\d{2}))?$/i
+function centsOf(text) {
+  const [, reais, afterComma, afterDot] = REAIS.exec(text.trim()) ?? [null, 'x']
+  return Number(reais.replaceAll('.', '') + (afterComma ?? afterDot ?? '').padEnd(2, '0'))
+}
+
 const CHECKS = {
   filled: (text) => text.trim() !== '',
   'tax-id': isTaxId,
@@ -27,6 +34,9 @@ const CHECKS = {
   email: (text) => /^[^\s@<>"(),:;\\[\]]{1,64}@[a-z0-9-]+(\.[a-z0-9-]+)+$/i.test(text.trim()),
   phone: (text) => /^0*(55)?\d{10,11}$/.test(digits(text)),
   'postal-code': (text) => digits(text).length === 8,
+  amount: (text, { dataset }) => centsOf(text) >= Number(dataset.min),
+  quantity: (text) => /^\s*\d+\s*$/.test(text) && text >= 1 && text <= 1_000_000,
+  url: (text) => /^\s*https?:\/\//i.test(text) && URL.canParse(text),
 }
 
 // A mask keeps the characters that count and writes the punctuation before the next of them, so
@@ -126,8 +136,11 @@ function fillState(form, postalCode) {
   if (state.hasAttribute('aria-invalid')) mark(state)
 }
 
+// A field may be needed unless something was chosen instead, such as a customer.
+const isNeeded = ({ required, form, dataset }) =>
+  required || (dataset.unless !== undefined && !form.elements[dataset.unless]?.value)
 const isRight = (field) =>
-  CHECKS[field.dataset.check](field.value) || (!field.required && !field.value)
+  CHECKS[field.dataset.check](field.value, field) || (!isNeeded(field) && !field.value)
 
 function mark(field) {
   const fault = document.getElementById(`${field.id}-fault`)

@@ -2,7 +2,16 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 
 /** How the browser checks a field. The server checks it again. */
-export type Check = 'filled' | 'tax-id' | 'tax-id-shape' | 'email' | 'phone' | 'postal-code'
+export type Check =
+  | 'filled'
+  | 'tax-id'
+  | 'tax-id-shape'
+  | 'email'
+  | 'phone'
+  | 'postal-code'
+  | 'amount'
+  | 'quantity'
+  | 'url'
 
 export type Field = {
   name: string
@@ -13,10 +22,14 @@ export type Field = {
   /** The text that the browser shows if the check fails. */
   wrong: string
   check?: Check
+  /** The smallest amount, in cents, for the check of an amount. */
+  min?: number
   hint?: string
   width?: 'half' | 'third' | 'most'
   /** The text after the label of a field that may stay empty. */
   optional?: string
+  /** The name of a choice that makes up for an empty field. */
+  unless?: string
   /** Whether the server fills it in if it stays empty. */
   isFilledIn?: boolean
   autocomplete?: string
@@ -52,6 +65,8 @@ function control(given: Field, { described, isFirstFault }: Context): Html {
   const { name, value, fault, check, wrong, optional, isFilledIn, options } = given
   const shared = html`id="${name}" name="${name}"${!optional && !isFilledIn && html` required`}${
     check && html` data-check="${check}" data-wrong="${wrong}"`
+  }${given.min !== undefined && html` data-min="${given.min}"`}${
+    given.unless && html` data-unless="${given.unless}"`
   }${given.autocomplete && html` autocomplete="${given.autocomplete}"`}${
     fault && html` aria-invalid="true"`
   }${described && html` aria-describedby="${described}"`}${isFirstFault && html` autofocus`}`

@@ -212,3 +212,40 @@ test('a form that is sent twice creates one charge', async () => {
   ]
   assert.equal(idIn(first.location), idIn(second.location))
 })
+
+/** The fields that a page says are wrong. */
+const wrongIn = (page: string) =>
+  [...page.matchAll(/<(?:input|select|textarea) id="([\w-]+)"[^>]* aria-invalid="true"/g)].map(
+    ([, name]) => name,
+  )
+
+test('everything that is wrong with a form is said at once', async () => {
+  const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
+  const boss = await signIn(api, live.company)
+  const { id: product } = (
+    await client.post('/product', { name: 'Pão', description: '', price: 100 })
+  ).body.data
+  const payer = { name: '', taxId: '123', email: 'x', phone: '1' }
+  const person = ['name', 'taxId', 'phone', 'email']
+  const tried: [path: string, form: Record<string, string>, wrong: string[]][] = [
+    ['/new/charge', { ...payer, amount: '1' }, ['amount', ...person]],
+    ['/new/charge', { amount: 'x' }, ['amount', 'name', 'taxId']],
+    [
+      '/new/link',
+      { ...payer, total: '0,01', 'product-0': product, 'quantity-0': '0', successUrl: 'x' },
+      ['quantity-0', 'total', ...person, 'successUrl'],
+    ],
+    ['/new/link', { name: 'Ana', taxId: '1', notifyCustomer: 'yes' }, ['total', 'taxId', 'email']],
+    ['/customers/new', { ...payer, postalCode: '1' }, [...person, 'postalCode']],
+    ['/products/new', { name: '', price: 'x', type: 'RECURRING' }, ['name', 'price', 'frequency']],
+    ['/developers/webhooks/new', { name: '', url: 'x' }, ['name', 'url']],
+  ]
+  for (const [path, form, wrong] of tried) {
+    const page = await owner.post(path, form)
+    assert.equal(page.status, 400, path)
+    assert.deepEqual(wrongIn(page.text), wrong, path)
+  }
+  // Check digits, which only a live company needs, are told with the rest.
+  const digits = await boss.post('/new/charge', { name: 'Ana', taxId: '12345678900', amount: 'x' })
+  assert.deepEqual(wrongIn(digits.text), ['amount', 'taxId'])
+})

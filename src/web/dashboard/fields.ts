@@ -10,7 +10,16 @@ export type FieldTexts = { label: string; wrong: string; hint?: string }
 /** A field of a form, without what depends on the language and on what was typed. */
 export type FieldPlan<Name extends string> = Pick<
   Field,
-  'check' | 'width' | 'isFilledIn' | 'autocomplete' | 'inputmode' | 'maxlength' | 'rows' | 'options'
+  | 'check'
+  | 'min'
+  | 'unless'
+  | 'width'
+  | 'isFilledIn'
+  | 'autocomplete'
+  | 'inputmode'
+  | 'maxlength'
+  | 'rows'
+  | 'options'
 > & {
   name: Name
   /** The name that the API has for it, if it is another one. */

@@ -48,7 +48,13 @@ async function sendForm(visit: Visit, typed: Form, fault: FormFault | null): Pro
     visit.operate<Static<typeof SalesLimits>>('getSalesLimits'),
     listOf(visit),
   ])
-  const amount = fillFields([{ name: 'amount', ...amountPlan }], fields, typed, fault, language)
+  const amount = fillFields(
+    [{ name: 'amount', ...amountPlan, min: 1 }],
+    fields,
+    typed,
+    fault,
+    language,
+  )
   const left =
     limits.remaining !== null &&
     html`<p class="hint">${NEW_CODE[language].limit(formatReais(limits.remaining))}</p>`

@@ -55,14 +55,16 @@ function bodyOf(form: Form, { payers }: Around): Record<string, unknown> {
   const body = commonBody(form)
   if (items.length > 0) body.items = items
   if (form.total?.trim()) body.total = readReais(form.total) ?? -1
+  const isMailed = form.notifyCustomer === 'yes'
   if (payers.chosen) body.customerId = payers.chosen.id
-  else body.customer = payerBody(form, payers)
+  // A link that is mailed needs an address. What is no address is refused with all else.
+  else body.customer = { ...(isMailed ? { email: '?' } : {}), ...payerBody(form, payers) }
   for (const name of ['successUrl', 'failedUrl']) {
     const text = textOf(form, name)
     if (text) body[name] = text
   }
   if (form.needShipping === 'yes') body.needShipping = true
-  if (form.notifyCustomer === 'yes') body.notifyCustomer = true
+  if (isMailed) body.notifyCustomer = true
   return body
 }
 
@@ -90,8 +92,7 @@ async function make(visit: Visit): Promise<FastifyReply> {
 async function create(visit: Visit, around: Around) {
   const { form } = visit
   const { chosen } = around.payers
-  const email = chosen ? chosen.email : textOf(form, 'email')
-  if (form.notifyCustomer === 'yes' && !email) {
+  if (form.notifyCustomer === 'yes' && chosen && !chosen.email) {
     throw invalid('customer.email: the link cannot be sent without an address')
   }
   return visit.operate<{ id: string }>('createPaymentLink', {
@@ -152,14 +153,14 @@ function sendForm(
   }
   const filled = (plans: FieldPlan<NewField>[]) =>
     fieldsOf(fillFields(plans, texts.fields, typed, fault, language))
-  const { check: _check, ...amount } = amountPlan
   const total = filled([
-    { name: 'total', ...amount, isOptional: true },
+    { name: 'total', ...amountPlan, isOptional: true },
     lifetimePlan(visit),
     descriptionPlan,
   ])
   const returns: FieldPlan<NewField>[] = (['successUrl', 'failedUrl'] as const).map((name) => ({
     name,
+    check: 'url',
     inputmode: 'url',
     maxlength: 2048,
     isOptional: true,
@@ -209,6 +210,7 @@ function productRows(
         value: typed[quantity] ?? '1',
         fault: isWrong ? texts.wrongQuantity : null,
         wrong: texts.wrongQuantity,
+        check: 'quantity',
         isFilledIn: true,
         width: 'third',
         inputmode: 'numeric',

@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { MIN_CHARGE } from '../../pix/amounts.ts'
 import { checkbox } from '../forms.ts'
 import type { Html, Shown } from '../html.ts'
 import { html } from '../html.ts'
@@ -13,7 +14,12 @@ import type { Visit } from './visit.ts'
 
 const MAX_DESCRIPTION = 140
 
-export const amountPlan = { check: 'filled', inputmode: 'decimal', width: 'half' } as const
+export const amountPlan = {
+  check: 'amount',
+  min: MIN_CHARGE,
+  inputmode: 'decimal',
+  width: 'half',
+} as const
 
 export function lifetimePlan({ language }: Visit): FieldPlan<NewField> {
   const options = Object.entries(NEW[language].lifetimes).map(([value, label]) => ({

@@ -74,12 +74,15 @@ export function payerFields(
 ): Html {
   const { language, company } = visit
   const texts = NEW[language]
+  const isOptional = (name: string) => !isWhole && (name === 'email' || name === 'phone')
   const plans = personPlans(company).map((plan) => ({
     ...plan,
     path: `${path}${plan.name}`,
     // A browser must not ask for the fields while a customer is chosen instead.
     isFilledIn: true,
-    isOptional: !isWhole && (plan.name === 'email' || plan.name === 'phone'),
+    isOptional: isOptional(plan.name),
+    // A subscription may be for whoever has the link, and then it needs nobody.
+    ...(isWhole || isOptional(plan.name) ? {} : { unless: 'customerId' }),
   }))
   const fields = fillFields(plans, CUSTOMERS[language].fields, typed, fault, language)
   const search = {

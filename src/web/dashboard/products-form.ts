@@ -19,7 +19,7 @@ const mainPlans = (language: Language): FieldPlan<ProductField>[] => {
   const { types } = PRODUCTS[language]
   return [
     { name: 'name', check: 'filled' },
-    { name: 'price', check: 'filled', width: 'half', inputmode: 'decimal' },
+    { name: 'price', check: 'amount', min: 0, width: 'half', inputmode: 'decimal' },
     { name: 'type', width: 'half', options: optionsOf(types) },
     { name: 'description', rows: 3, maxlength: MAX_DESCRIPTION, isOptional: true },
   ]
@@ -53,7 +53,7 @@ function subscriptionPlans(language: Language): FieldPlan<ProductField>[] {
 const otherPlans = (language: Language): FieldPlan<ProductField>[] => [
   { name: 'status', width: 'half', options: optionsOf(PRODUCTS[language].statuses) },
   { name: 'sku', width: 'half', isOptional: true },
-  { name: 'imageUrl', inputmode: 'url', maxlength: 2048, isOptional: true },
+  { name: 'imageUrl', check: 'url', inputmode: 'url', maxlength: 2048, isOptional: true },
 ]
 
 const categoryName = (i: number): string => `category-${i}`
