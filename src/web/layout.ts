@@ -135,6 +135,14 @@ function otherAddress({ url }: FastifyRequest, language: Language): string {
 }
 
 /** A page that shows an error. */
+export function faultOf(status: number): Fault {
+  if (status === 404) return 'missing'
+  if (status === 409 || status === 410) return 'closed'
+  if (status === 429) return 'busy'
+  if (status === 503) return 'unavailable'
+  return status < 500 ? 'invalid' : 'broken'
+}
+
 export function faultPage(fault: Fault, language: Language, status: number): Page {
   const { title, text } = TEXTS[language].faults[fault]
   const body = html`<section class="card result">

@@ -13,7 +13,7 @@ import { registerDashboard } from './dashboard/register.ts'
 import { refuseForeignForms } from './form-origin.ts'
 import { registerFront } from './front.ts'
 import { registerGuides } from './guides/register.ts'
-import { faultPage, languageOf, sendPage } from './layout.ts'
+import { faultOf, faultPage, languageOf, sendPage } from './layout.ts'
 import { registerLive } from './live.ts'
 import { registerLogos } from './logos.ts'
 import { registerMailbox } from './mailbox.ts'
@@ -22,7 +22,6 @@ import { registerPreviews } from './preview.ts'
 import { registerReset } from './sandbox-reset.ts'
 import { registerSandboxSignIn } from './sandbox-sign-in.ts'
 import { addField, type Form, type Site } from './site.ts'
-import type { Fault } from './texts.ts'
 
 /** Forms per address. Many people in an office may share one. */
 const FORMS = { perSecond: 10, burst: 100 }
@@ -114,14 +113,6 @@ function limitByAddress(scope: FastifyInstance, app: FullApp): void {
     const headers = { 'Retry-After': String(Math.ceil(wait_s)) }
     if (wait_s > 0) throw problem('rate_limited', undefined, headers)
   })
-}
-
-const faultOf = (status: number): Fault => {
-  if (status === 404) return 'missing'
-  if (status === 409 || status === 410) return 'closed'
-  if (status === 429) return 'busy'
-  if (status === 503) return 'unavailable'
-  return status < 500 ? 'invalid' : 'broken'
 }
 
 function refuse(

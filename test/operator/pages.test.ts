@@ -93,7 +93,12 @@ test('companies have their volume, balance, audit and last activity', async () =
   }
   const one = await operator.get(`//operator/companies/${suffixOf(other.company.id)}`)
   assert.match(one.text, /11\.444\.777\/0001-61/)
-  assert.equal((await operator.get(`//operator/companies/${'0'.repeat(26)}`)).status, 404)
+  for (const path of [`/companies/${'0'.repeat(26)}`, '/no-such-page']) {
+    const { status, text } = await operator.get(`//operator${path}`)
+    assert.equal(status, 404)
+    assert.match(text, /<nav class="menu"/)
+    assert.match(text, /<a class="button" href="\/operator">/)
+  }
 })
 
 test('lists have pages, and every company is on one of them', async () => {

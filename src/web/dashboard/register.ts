@@ -5,7 +5,7 @@ import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import type { Company } from '../../core/companies/rules.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { listInvitationsTo } from '../../core/people/link-store.ts'
-import { isAllowed, type Role, SCOPES_OF } from '../../core/people/rules.ts'
+import { isAllowed, ROLES, type Role, SCOPES_OF } from '../../core/people/rules.ts'
 import { mayMoveMoney } from '../../core/people/second-factors.ts'
 import { findRole, listMemberships, type Membership } from '../../core/people/store.ts'
 import { idOfSuffix } from '../../lib/ids.ts'
@@ -14,11 +14,11 @@ import { problem } from '../../lib/problems.ts'
 import { factorNeeded } from '../account/security-pages.ts'
 import { ACCOUNT } from '../account/texts.ts'
 import { html } from '../html.ts'
-import { icon, sendPage } from '../layout.ts'
+import { icon } from '../layout.ts'
 import type { Site } from '../site.ts'
 import { problemText } from './problem-texts.ts'
 import { ROUTES } from './routes.ts'
-import { homeOf, languageForm, personLinks, sendDashboardPage } from './shell.ts'
+import { faultBody, homeOf, sendDashboardPage, sendOwnPage, showFault } from './shell.ts'
 import {
   findSignedIn,
   hasConfirmed,
@@ -50,7 +50,7 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
     const visitor = await findSignedIn(site, request, reply)
     return visitor ? showCompanies(visitor) : askToSignIn(request, reply)
   })
-  for (const route of ROUTES) {
+  for (const route of [...ROUTES, UNKNOWN]) {
     scope.route({
       method: route.method,
       url: `${ROOT}${route.path}`,
@@ -60,7 +60,12 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
       handler: async (request) => {
         const { visitor, company, role } = entered.get(request)!
         // The company may have changed its place while the body arrived.
-        return route.handle(await visitOf(withForm(visitor), company, role))
+        const visit = await visitOf(withForm(visitor), company, role)
+        try {
+          return await route.handle(visit)
+        } catch (error) {
+          return showFault(visit, error)
+        }
       },
     })
   }
@@ -78,10 +83,13 @@ async function enter(
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {
   const found = await peekSignedIn(site, request)
+  if (!found && route === UNKNOWN) throw problem('route_not_found')
   if (!found) return askToSignIn(request, reply)
   const visitor = visitorOf(site, request, reply, found)
   const member = await findMember(visitor)
-  if (!member) throw problem('route_not_found')
+  if (!member) {
+    return sendOwnPage(visitor, { ...faultBody(visitor, 404, '/dashboard'), status: 404 })
+  }
   const { company, role } = member
   const wait_s = limit ? await limit.take(company.id) : 0
   if (wait_s > 0) {
@@ -98,6 +106,16 @@ async function enter(
   if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)
   const isChange = route.method === 'POST' && route.movesMoney
   if (isChange && company.suspendedAt !== null) return refuseSuspended(visit)
+}
+
+/** An address below that of a company that has no page. */
+const UNKNOWN: DashboardRoute = {
+  method: 'GET',
+  path: '/*',
+  needs: ROLES,
+  handle: () => {
+    throw problem('route_not_found')
+  },
 }
 
 const askToSignIn = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
@@ -165,7 +183,7 @@ function refuseSuspended(visit: Visit): FastifyReply {
 
 /** The only company of the person, or a list of all. */
 async function showCompanies(visitor: SignedIn): Promise<FastifyReply> {
-  const { site, request, reply, person, language } = visitor
+  const { site, reply, person, language } = visitor
   const texts = DASHBOARD[language]
   const [memberships, invitations] = await Promise.all([
     listMemberships(site.app.db, person.id),
@@ -183,13 +201,5 @@ ${reached.length > 0 && html`<ul class="rows">${reached.map(row)}</ul>`}
 ${reached.length < memberships.length && html`<p>${texts.unreached}</p>`}
 ${invitations.length > 0 && html`<p><a class="button" href="/account/invitations">${ACCOUNT[language].invitation.waiting}</a></p>`}
 </section>`
-  return sendPage(request, reply, site.assets, {
-    title: texts.companies,
-    language,
-    body,
-    styles: ['dashboard.css'],
-    nav: personLinks(visitor),
-    footer: languageForm(visitor),
-    sameSiteReferrer: true,
-  })
+  return sendOwnPage(visitor, { title: texts.companies, body })
 }

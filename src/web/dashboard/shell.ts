@@ -1,8 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import type { Needs } from '../../core/people/rules.ts'
 import { suffixOf } from '../../lib/ids.ts'
+import { Problem } from '../../lib/problems.ts'
+import { formatMoment } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
-import { icon, sendPage } from '../layout.ts'
+import { faultOf, icon, sendPage } from '../layout.ts'
+import { TEXTS } from '../texts.ts'
 import { DASHBOARD, type Section } from './texts.ts'
 import type { DashboardPage, SignedIn, Visit } from './visit.ts'
 
@@ -34,7 +37,7 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
   )}</nav>`
   const notice =
     company.mode === 'sandbox' &&
-    html`<p class="notice warn slim-notice">${icon('alert')}<span>${texts.sandbox}</span></p>`
+    html`<p class="notice warn slim-notice">${icon('alert')}<span>${texts.sandbox} ${clockText(visit)}</span></p>`
   const suspended =
     company.suspendedAt !== null &&
     html`<p class="notice bad slim-notice">${icon('lock')}<span>${texts.suspended}</span></p>`
@@ -52,6 +55,63 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
     sameSiteReferrer: true,
     ...(page.status ? { status: page.status } : {}),
     ...(page.data ? { data: page.data } : {}),
+  })
+}
+
+const UNITS = { day: 86_400_000, hour: 3_600_000, minute: 60_000, second: 1000 } as const
+
+/** The time of a sandbox whose clock was moved, and how far it is from the real time. */
+function clockText({ app, company, language }: Visit): string | null {
+  const ahead = company.clockAhead_ms
+  const [unit, length] = Object.entries(UNITS).find(([, ms]) => ahead >= ms) ?? []
+  if (!unit || !length) return null
+  const tag = TEXTS[language].tag
+  const form = new Intl.NumberFormat(tag, { style: 'unit', unit, unitDisplay: 'long' })
+  return DASHBOARD[language].clock(
+    formatMoment(app.clock.now()),
+    form.format(Math.floor(ahead / length)),
+  )
+}
+
+/** Why a page cannot be shown, and the way back. */
+export function faultBody(
+  { language }: Pick<SignedIn, 'language'>,
+  status: number,
+  home: string,
+): { title: string; body: Html } {
+  const texts = DASHBOARD[language]
+  const fault = faultOf(status)
+  const { title, text } = TEXTS[language].faults[fault]
+  const body = html`<section class="card result">${icon('alert')}<h1>${title}</h1><p>${fault === 'missing' ? texts.missing : text}</p><a class="button" href="${home}">${texts.toHome}</a></section>`
+  return { title, body }
+}
+
+type Framed = SignedIn & {
+  url(path: string): string
+  send(page: Pick<DashboardPage, 'title' | 'body' | 'status'> & { here: null }): FastifyReply
+}
+
+/** Shows an expected failure with the menu, so that the person can go on. */
+export function showFault(visit: Framed, error: unknown): FastifyReply {
+  if (!(error instanceof Problem) || visit.reply.sent) throw error
+  const { status, headers } = error
+  visit.reply.headers(headers)
+  return visit.send({ ...faultBody(visit, status, visit.url('')), here: null, status })
+}
+
+/** Sends a page that belongs to the person, not to a company. */
+export function sendOwnPage(
+  visitor: SignedIn,
+  page: { title: string; body: Html; status?: number },
+) {
+  const { request, reply, site, language } = visitor
+  return sendPage(request, reply, site.assets, {
+    ...page,
+    language,
+    styles: ['dashboard.css'],
+    nav: personLinks(visitor),
+    footer: languageForm(visitor),
+    sameSiteReferrer: true,
   })
 }
 

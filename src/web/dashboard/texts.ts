@@ -29,13 +29,17 @@ type Texts = {
   noCompany: string
   unreached: string
   sandbox: string
+  clock(now: string, ahead: string): string
   suspended: string
   check: string
   forbidden: { title: string; text: string }
+  missing: string
+  toHome: string
   stale: string
   older: string
   newest: string
   nothing: string
+  nothingFor(text: string): string
   back: string
 }
 
@@ -71,6 +75,7 @@ const pt: Texts = {
   noCompany: 'Você ainda não participa de nenhuma empresa. Peça um convite a quem a administra.',
   unreached: 'Algumas das suas empresas não estão acessíveis agora. Tente de novo em instantes.',
   sandbox: 'Ambiente de testes: aqui o dinheiro não é de verdade.',
+  clock: (now, ahead) => `Relógio do sandbox: ${now}, ${ahead} adiante.`,
   suspended:
     'Esta empresa está suspensa. Os dados podem ser consultados, mas não é possível cobrar nem sacar. Pagamentos que chegarem serão registrados. Fale com o suporte.',
   check: 'Confira os campos destacados.',
@@ -78,10 +83,13 @@ const pt: Texts = {
     title: 'Seu perfil não permite esta ação',
     text: 'Peça a um responsável pela empresa que faça isso ou que mude o seu perfil.',
   },
+  missing: 'Confira o endereço. O que você procura pode ter sido excluído.',
+  toHome: 'Voltar ao início',
   stale: 'Esta página ficou aberta por muito tempo. Volte, atualize a página e envie de novo.',
   older: 'Mais antigos',
   newest: 'Mais recentes',
   nothing: 'Nada por aqui ainda',
+  nothingFor: (text) => `Nada encontrado para “${text}”`,
   back: 'Voltar',
 }
 
@@ -117,6 +125,7 @@ const en: Texts = {
   noCompany: 'You belong to no company yet. Ask whoever runs it for an invitation.',
   unreached: 'Some of your companies cannot be reached now. Try again in a moment.',
   sandbox: 'A sandbox: the money here is not real.',
+  clock: (now, ahead) => `Clock of the sandbox: ${now}, ${ahead} ahead.`,
   suspended:
     'This company is suspended. Its data can be read, but nothing can be charged or withdrawn. Payments that arrive are recorded. Ask support.',
   check: 'Check the marked fields.',
@@ -124,10 +133,13 @@ const en: Texts = {
     title: 'Your role does not allow this',
     text: 'Ask an owner of the company to do it, or to change your role.',
   },
+  missing: 'Check the address. What you are looking for may have been deleted.',
+  toHome: 'Back to the start',
   stale: 'This page was open for too long. Go back, reload it and send the form again.',
   older: 'Older',
   newest: 'Newest',
   nothing: 'Nothing here yet',
+  nothingFor: (text) => `Nothing found for “${text}”`,
   back: 'Back',
 }
 

@@ -45,8 +45,8 @@ export type FormOptions = {
 
 /** A page of the dashboard, without what all of them have. */
 export type DashboardPage = Pick<Page, 'title' | 'body' | 'status' | 'data'> & {
-  /** The section that the menu marks. */
-  here: Section
+  /** The section that the menu marks, if the page is of one. */
+  here: Section | null
   /** Scripts of this page in `web/`, beside `actions.js`. */
   scripts?: string[]
   /** Style sheets of this page in `web/`, beside `dashboard.css`. */

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { hasProvenFactor } from '../../core/people/second-factors.ts'
 import { problem } from '../../lib/problems.ts'
 import { factorNeeded } from '../account/security-pages.ts'
+import { showFault } from '../dashboard/shell.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
 import type { Site } from '../site.ts'
@@ -13,6 +14,9 @@ export const OPERATOR_HOME = '/operator'
 
 /** The pages of the whole installation. To everybody but operators they do not exist. */
 export function registerOperator(scope: FastifyInstance, site: Site): void {
+  scope.get(`${OPERATOR_HOME}/*`, { exposeHeadRoute: false }, (request, reply) =>
+    show(site, UNKNOWN, request, reply),
+  )
   for (const route of OPERATOR_ROUTES) {
     scope.route({
       method: route.method,
@@ -38,7 +42,20 @@ async function show(
   if (isChange && !hasProvenFactor(session, person, site.app.systemClock.now()))
     return visit.send({ ...factorNeeded(visit, 'operator'), here: 'overview' })
   if (route.confirmed && !hasConfirmed(visit)) return askToConfirm(visit)
-  return route.handle(visit)
+  try {
+    return await route.handle(visit)
+  } catch (error) {
+    return showFault(visit, error)
+  }
+}
+
+/** An address below that of the operators that has no page. */
+const UNKNOWN: OperatorRoute = {
+  method: 'GET',
+  path: '/*',
+  handle: () => {
+    throw problem('route_not_found')
+  },
 }
 
 /** After a form the operator goes on at the overview, because the form is gone. */

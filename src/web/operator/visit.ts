@@ -5,7 +5,9 @@ import type { DashboardPage, SignedIn } from '../dashboard/visit.ts'
 import type { Section } from './texts-form.ts'
 
 /** A page of the operator, without what all of them have. */
-export type OperatorPage = Pick<DashboardPage, 'title' | 'body' | 'status'> & { here: Section }
+export type OperatorPage = Pick<DashboardPage, 'title' | 'body' | 'status'> & {
+  here: Section | null
+}
 
 /** An operator who is signed in. */
 export type OperatorVisit = SignedIn & {
