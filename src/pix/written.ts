@@ -32,3 +32,16 @@ export function toPlain(kind: Written, text: string): string {
   if (text.length > MAX_WRITTEN) return text
   return EXPRESSIONS.get(kind)!.test(text) ? TO_PLAIN[kind](text) : text
 }
+
+/**
+ * A phone as it is stored, from what people write to find it: also with 55 or 0 before the area
+ * code, which never begins with 0. Null if it is none.
+ */
+export function plainPhone(text: string): string | null {
+  if (text.length > MAX_WRITTEN || /[^\d\s().+\p{Pd}]/u.test(text)) return null
+  const digits = text
+    .replaceAll(/\D/g, '')
+    .replace(/^55(?=0?\d{10,11}$)/, '')
+    .replace(/^0(?=\d{10,11}$)/, '')
+  return /^\d{10,11}$/.test(digits) ? digits : null
+}

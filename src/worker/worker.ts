@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { removeOrphans } from '../core/charges/intents.ts'
+import { indexPhones } from '../core/customers/commands.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { purgeStored } from '../core/idempotency.ts'
 import { purgeBudgets, purgeFinished } from '../core/mails/store.ts'
@@ -72,6 +73,13 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
     every_ms: 1_000,
     run: async (app) => {
       await indexOldCharges(app)
+    },
+  },
+  {
+    name: 'index phones',
+    every_ms: 1_000,
+    run: async (app) => {
+      await indexPhones(app)
     },
   },
   { name: TASK.audit, every_ms: 60_000, run: auditDue },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { indexPhones } from '../../src/core/customers/commands.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
 
@@ -44,18 +45,99 @@ test('a customer is created, found by tax id and e-mail, changed and deleted', a
   assert.equal((await owner.get(`/customers/${id}`)).status, 404)
 })
 
-test('a customer is found by the start of the name, in upper or lower case', async () => {
-  const names = ['Zélia 100%_Pura', 'zélia souza', 'Rosa Zélia', 'Zé']
+const finder = (names: string[]) => async (q: string) => {
+  const { text } = await owner.get(`/customers?q=${encodeURIComponent(q)}`)
+  return names
+    .filter((name) => text.includes(`>${name}</a>`))
+    .sort((a, b) => text.indexOf(`>${a}</a>`) - text.indexOf(`>${b}</a>`))
+}
+
+test('a customer is found by any words of the name, in any case and without accents', async () => {
+  const names = ['Zélia 100%_Pura', 'zélia souza', 'Rosa Zélia', 'Zé', 'Ana Zelia Brandão']
   for (const [i, name] of names.entries()) {
     await owner.post('/customers/new', { ...MARIA, name, email: `zelia${i}@example.com` })
   }
-  const find = async (q: string) => {
-    const { text } = await owner.get(`/customers?q=${encodeURIComponent(q)}`)
-    return names.filter((name) => text.includes(`>${name}</a>`))
-  }
-  assert.deepEqual(await find('ZÉLIA'), names.slice(0, 2))
-  assert.deepEqual(await find('zélia 100%_'), names.slice(0, 1))
+  const find = finder(names)
+  const [pure, souza, rosa, , ana] = names as [string, string, string, string, string]
+  assert.deepEqual(await find('ZÉLIA'), [pure, souza, ana, rosa], 'first who begins with it')
+  assert.deepEqual(await find('zelia'), [ana, rosa, pure, souza])
+  assert.deepEqual(await find('zélia 100%_'), [pure])
+  assert.deepEqual(await find('SOUZ'), [souza])
+  assert.deepEqual(await find('brandao ana'), [ana])
   assert.deepEqual(await find('%'), [])
+  // A form that asks who pays finds them too.
+  const { text } = await owner.post('/new/charge', { step: 'find', find: 'brandão' })
+  assert.match(text, /Ana Zelia Brandão/)
+})
+
+test('a name that many have shows some of them, and says that there are more', async () => {
+  const { company, post } = await api.client()
+  const boss = await signIn(api, company)
+  for (let i = 0; i < 51; i++) {
+    const customer = { name: `Pessoa${i} Comum`, taxId: '12345678909', status: 'ACTIVE' }
+    assert.equal(
+      (await post('/client', { ...customer, email: 'a@example.com', phone: '11988888888' })).status,
+      201,
+    )
+  }
+  const found = await boss.get('/customers?q=comum')
+  assert.equal(found.text.match(/>Pessoa\d+ Comum<\/a>/g)!.length, 50)
+  assert.match(found.text, /Há mais clientes com este nome; aqui estão 50/)
+  assert.doesNotMatch((await boss.get('/customers?q=pessoa7')).text, /Há mais clientes/)
+})
+
+test('a customer is found by phone, however it is written, and whoever has made them', async () => {
+  const names = ['Fone Um', 'Fone Dois', 'Fone Três']
+  const [one, two, three] = names as [string, string, string]
+  const form = { ...MARIA, name: one, phone: '(21) 97777-6655', email: 'f1@example.com' }
+  const made = await owner.post('/customers/new', form)
+  const customer = { name: two, taxId: '98765432100', phone: '2133334444' }
+  await client.post('/charge/pix', { amount: 500, customer })
+  const taxId = '21977776655'
+  await client.post('/charge/pix', { amount: 500, customer: { name: three, taxId } })
+  const find = finder(names)
+  for (const text of ['(21) 97777-6655', '21977776655', '+55 21 97777.6655', '5521977776655']) {
+    assert.deepEqual((await find(text)).sort(), text === taxId ? [three, one] : [one], text)
+  }
+  for (const text of ['(21) 3333-4444', '021 3333 4444', '+552133334444']) {
+    assert.deepEqual(await find(text), [two], text)
+  }
+  assert.deepEqual(await find('(21) 3333-4445'), [])
+  await owner.post(`/customers/${idIn(made.location)}/edit`, { ...form, phone: '(31) 97777-6655' })
+  assert.deepEqual(await find('(21) 97777-6655'), [])
+  assert.deepEqual(await find('(31) 97777-6655'), [one])
+  const stored = JSON.stringify(
+    await api.rows('select * from customers where name like $1', ['Fone%']),
+  )
+  assert.doesNotMatch(stored, /97777|33334444/)
+})
+
+test('a task indexes the phones of customers from before, also beside one that is damaged', async () => {
+  const { company, post } = await api.client()
+  const boss = await signIn(api, company)
+  const person = { taxId: '12345678909', email: 'a@example.com', status: 'ACTIVE' }
+  for (let i = 0; i < 5; i++) {
+    await post('/client', { ...person, name: `Antigo ${i}`, phone: `119888800${i}0` })
+  }
+  const old = 'update customers set phone_index = null where company_id = $1'
+  await api.rows(old, [company.id])
+  await api.rows(`update customers set sealed = '\\x00' where name = 'Antigo 2'`)
+  const find = async (phone: string) => (await boss.get(`/customers?q=${phone}`)).text
+  assert.match(await find('11988880030'), /Nenhum cliente encontrado para “11988880030”/)
+  let runs = 1
+  while (await indexPhones(api.app, 2)) runs += 1
+  assert.equal(runs, 3)
+  for (const i of [0, 1, 3, 4])
+    assert.match(await find(`119888800${i}0`), new RegExp(`Antigo ${i}<`))
+  assert.equal(await indexPhones(api.app, 1), false, 'none is looked at again')
+})
+
+test('who searches and finds nobody reads what was searched for', async () => {
+  const { text } = await owner.get('/customers?q=%3Cb%3Eninguém')
+  assert.match(text, /<strong>Nenhum cliente encontrado para “&lt;b&gt;ninguém”<\/strong>/)
+  assert.doesNotMatch(text, /Nada por aqui ainda/)
+  const english = await signIn(api, client.company, { language: 'en' })
+  assert.match((await english.get('/customers?q=nobody')).text, /No customer found for “nobody”/)
 })
 
 test('what is wrong is said at its field', async () => {

@@ -87,7 +87,7 @@ export function groupCharges(db: Database): ChargeGroups {
 
 /** Where the parameters of each part of the statement begin. */
 const EXTRA = CREATED.count + 1
-const EVENTS = EXTRA + 2
+const EVENTS = EXTRA + 3
 const RESPONSES = EVENTS + 6
 const MAILS = RESPONSES + 7
 
@@ -102,19 +102,20 @@ const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz',
  */
 const PARTS = `
 with input as materialized (
-  select * from unnest(${CREATED.parameters(1)}, ${arrayParameters(EXTRA, ['uuid', 'bytea'])})
-    i (${CREATED.names}, new_customer_id, email_index)
+  select * from unnest(${CREATED.parameters(1)}, ${arrayParameters(EXTRA, ['uuid', 'bytea', 'bytea'])})
+    i (${CREATED.names}, new_customer_id, email_index, phone_index)
 ), payer as materialized (
   select distinct on (i.company_id, i.payer_index)
-    i.company_id, i.payer_index, i.new_customer_id, i.payer_name, i.payer_sealed, i.created_at,
+    i.company_id, i.payer_index, i.new_customer_id, i.payer_name, i.payer_sealed, i.phone_index,
+    i.created_at,
     (select c.id from customers c where c.company_id = i.company_id
        and c.tax_id_index = i.payer_index order by c.id limit 1) as known_id
   from input i where i.new_customer_id is not null order by i.company_id, i.payer_index
 ), made as (
   insert into customers
-    (company_id, id, name, status, tax_id_index, sealed, origin, created_at, updated_at)
-  select company_id, new_customer_id, payer_name, 'ACTIVE', payer_index, payer_sealed, 'charge',
-    created_at, created_at
+    (company_id, id, name, status, tax_id_index, sealed, phone_index, origin, created_at, updated_at)
+  select company_id, new_customer_id, payer_name, 'ACTIVE', payer_index, payer_sealed, phone_index,
+    'charge', created_at, created_at
   from payer where known_id is null
   on conflict (company_id, tax_id_index) where origin = 'charge'
     do update set updated_at = customers.updated_at
@@ -149,6 +150,7 @@ function chargeColumns(group: Creation[]): Buffer[] {
     // A payer without a customer is found by tax id. If there is none, this is the new one's id.
     uuids(charges.map(({ customerId, payer }) => (customerId === null && payer ? newId() : null))),
     bytes(group.map(({ emailIndex }) => emailIndex)),
+    bytes(charges.map(({ payer }) => payer?.phoneIndex ?? null)),
   ]
 }
 

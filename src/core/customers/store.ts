@@ -1,12 +1,14 @@
+import { bytes, uuids } from '../../db/arrays.ts'
 import { tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Customer, Private } from './rules.ts'
-import { indexEmail, openPerson, type SealedPerson, sealPerson } from './sealing.ts'
+import { indexEmail, indexPhone, openPerson, type SealedPerson, sealPerson } from './sealing.ts'
 
 /** A customer whose private fields are sealed. `origin` is who has created it. */
-type StoredCustomer = Omit<Customer, keyof Private> & SealedPerson & { origin: 'client' | 'charge' }
+type StoredCustomer = Omit<Customer, keyof Private> &
+  Omit<SealedPerson, 'phoneIndex'> & { origin: 'client' | 'charge' }
 
 const CUSTOMER = tableOf<StoredCustomer>({
   companyId: ['company_id', 'uuid'],
@@ -23,13 +25,18 @@ const CUSTOMER = tableOf<StoredCustomer>({
 const COLUMNS = CUSTOMER.select('c')
 const INSERT = CUSTOMER.insertInto('customers')
 
-/** Lets a customer be found by e-mail address. Those whom a charge has made are found by it. */
-const SET_EMAIL = 'update customers set email_index = $3 where company_id = $1 and id = $2'
+const SET_INDEXES = `update customers set email_index = $3, phone_index = $4
+  where company_id = $1 and id = $2`
 
-async function saveEmail(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
-  const { companyId, id, email } = customer
+/**
+ * Lets a customer be found by e-mail address and phone. By the address, those whom a charge has
+ * made are found by their charges.
+ */
+async function saveIndexes(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
+  const { companyId, id, email, phone } = customer
   const index = email === undefined ? null : indexEmail(vault, companyId, email)
-  await tx.query({ text: SET_EMAIL, values: [companyId, id, index] })
+  const values = [companyId, id, index, indexPhone(vault, companyId, phone)]
+  await tx.query({ text: SET_INDEXES, values })
 }
 
 function toCustomer(vault: Vault, row: Row): Customer {
@@ -41,7 +48,7 @@ export async function insert(tx: Tx, vault: Vault, customer: Customer): Promise<
   const sealed = sealPerson(vault, customer.companyId, customer)
   const stored = { ...customer, ...sealed, origin: 'client' } as const
   await tx.query({ text: INSERT, values: CUSTOMER.values([stored]) })
-  await saveEmail(tx, vault, customer)
+  await saveIndexes(tx, vault, customer)
 }
 
 /**
@@ -69,7 +76,7 @@ export async function update(tx: Tx, vault: Vault, customer: Customer): Promise<
       customer.updatedAt,
     ],
   })
-  await saveEmail(tx, vault, customer)
+  await saveIndexes(tx, vault, customer)
 }
 
 export async function find(
@@ -156,7 +163,7 @@ export async function findByEmailOrIds(
   return rows.map((row) => toCustomer(vault, row))
 }
 
-/** Customers whose names begin with a text, in upper or lower case, by name. */
+/** Customers whose names begin with a text, in upper or lower case and with its accents, by name. */
 export async function findByName(
   tx: Tx,
   vault: Vault,
@@ -175,6 +182,54 @@ export async function findByName(
   return rows.map((row) => toCustomer(vault, row))
 }
 
+/** Customers with a phone, newest first. */
+export async function findByPhone(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  phone: string,
+  limit: number,
+): Promise<Customer[]> {
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from customers c
+           where company_id = $1 and phone_index = $2 and phone_index > ''
+           order by id desc limit $3`,
+    values: [companyId, indexPhone(vault, companyId, phone), limit],
+  })
+  return rows.map((row) => toCustomer(vault, row))
+}
+
+/** A customer as it is stored, whom the index of phones lacks. */
+export type Unindexed = SealedPerson & { companyId: Uuid; id: Uuid }
+
+/** Customers of all companies whose phones are not indexed, in the order of their index. */
+export async function listUnindexed(tx: Tx, limit: number): Promise<Unindexed[]> {
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from customers c where phone_index is null
+           order by company_id, id limit $1`,
+    values: [limit],
+  })
+  return rows.map((row) => CUSTOMER.read(row))
+}
+
+/** Indexes phones of customers of one company, except of those who were changed in between. */
+export async function setPhoneIndexes(
+  tx: Tx,
+  companyId: Uuid,
+  found: { id: Uuid; phoneIndex: Buffer }[],
+): Promise<void> {
+  await tx.query({
+    text: `update customers c set phone_index = i.phone_index
+           from unnest($2::uuid[], $3::bytea[]) i (id, phone_index)
+           where c.company_id = $1 and c.id = i.id and c.phone_index is null`,
+    values: [
+      companyId,
+      uuids(found.map(({ id }) => id)),
+      bytes(found.map(({ phoneIndex }) => phoneIndex)),
+    ],
+  })
+}
+
 /** Every customer that has or had a tax id, deleted ones too. */
 export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Promise<Uuid[]> {
   const rows = await tx.query<{ id: Uuid }>({
@@ -186,25 +241,51 @@ export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Pr
   return rows.map(({ id }) => id)
 }
 
+/** So many who have the words of a name are looked at. */
+const MAX_NAMESAKES = 5000
+
 /**
- * Some customers whose name has words that begin with these, which are folded. Their order is any,
- * because to sort all who share a common name would take long.
+ * Customers whose name has all the words. The inner limit bounds what a common name costs. If it
+ * were the small one, PostgreSQL would expect to meet so few soon, and read the whole table in vain
+ * for a name that nobody has.
  */
+const namesakes = (columns: string): string =>
+  `select ${columns} from (
+     select * from customers
+     where name_words(company_id, name) @@ to_tsquery('simple', $2) and company_id = $1
+     limit ${MAX_NAMESAKES}) c
+   order by id desc limit $3`
+
+const wordQuery = (companyId: Uuid, words: string[]): string =>
+  words.map((word) => `${companyId.replaceAll('-', '')}${word}:*`).join(' & ')
+
+/** Some customers whose name has words that begin with these, which are folded. */
 export async function findIdsByName(
   tx: Tx,
   companyId: Uuid,
   words: string[],
   limit: number,
 ): Promise<Uuid[]> {
-  const scope = companyId.replaceAll('-', '')
-  const wanted = words.map((word) => `${scope}${word}:*`).join(' & ')
   const rows = await tx.query<{ id: Uuid }>({
-    text: `select id from customers c
-           where name_words(company_id, name) @@ to_tsquery('simple', $2) and company_id = $1
-           limit $3`,
-    values: [companyId, wanted, limit],
+    text: namesakes('id'),
+    values: [companyId, wordQuery(companyId, words), limit],
   })
   return rows.map(({ id }) => id)
+}
+
+/** The same with what is known of them. */
+export async function findByWords(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  words: string[],
+  limit: number,
+): Promise<Customer[]> {
+  const rows = await tx.query({
+    text: namesakes(COLUMNS),
+    values: [companyId, wordQuery(companyId, words), limit],
+  })
+  return rows.map((row) => toCustomer(vault, row))
 }
 
 /** Deletes a customer. Charges keep their own copy of the payer, and the id. */

@@ -13,7 +13,7 @@ import { ACTIONS, actionText } from './action-texts.ts'
 import { ACTIVITY } from './activity-texts.ts'
 import { sendCsv } from './csv.ts'
 import { dayFilter, type Filtered, filterForm, selectFilter } from './filters.ts'
-import { type Column, card, heading, moment, nothing, pager, table } from './parts.ts'
+import { type Column, card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
 import { sendSettings, settingsTabs } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -70,7 +70,9 @@ export async function entriesOf(visit: LogVisit, { tx, id, actions }: Log): Prom
   const list =
     entries.length > 0
       ? table(texts.caption, columnsOf(visit), entries)
-      : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
+      : isFiltered
+        ? notFound(texts.emptyFiltered)
+        : nothing(language, texts.empty)
   return html`${card(null, html`${filtersOf(visit, authors, actions)}${list}`)}
 ${pager(visit, next)}`
 }

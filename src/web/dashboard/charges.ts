@@ -21,6 +21,7 @@ import {
   heading,
   moment,
   money,
+  notFound,
   nothing,
   notice,
   pager,
@@ -104,10 +105,10 @@ function emptyOf({ language, query }: Visit, isFiltered: boolean): Html {
   const meanings = meaningsOf(query.q ?? '')
   if (meanings.length === 0 && !isFiltered) return nothing(language, texts.empty)
   if (meanings.length === 0) {
-    return html`<div class="nothing"><p><strong>${texts.foundNothing}</strong></p><p class="soft">${texts.changeFilters}</p></div>`
+    return notFound(texts.foundNothing, texts.changeFilters)
   }
   const words = meanings.map((meaning) => wordsOf(meaning, texts.sought)).join(', ')
-  return html`<div class="nothing"><p><strong>${texts.foundNothing}</strong></p><p class="soft">${texts.tried(words)}</p></div>`
+  return notFound(texts.foundNothing, texts.tried(words))
 }
 
 async function totalOf(visit: Visit, query: Query): Promise<Html> {

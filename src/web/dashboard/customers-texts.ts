@@ -26,7 +26,8 @@ type Texts = {
   searchButton: string
   clear: string
   none: string
-  noneFound: string
+  noneFound(text: string): string
+  cut(shown: number): string
   details: string
   address: string
   addressHint: string
@@ -62,11 +63,13 @@ const pt: Texts = {
   removeTitle: (name) => `Excluir ${name}?`,
   removeText:
     'O cadastro é apagado. As cobranças feitas guardam os dados de quem pagou, e as assinaturas em andamento continuam.',
-  search: 'Procurar por CPF, CNPJ, e-mail ou começo do nome',
+  search: 'Procurar por nome, CPF, CNPJ, e-mail ou telefone',
   searchButton: 'Procurar',
   clear: 'Limpar busca',
   none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
-  noneFound: 'Nenhum cliente encontrado com esta busca.',
+  noneFound: (text) => `Nenhum cliente encontrado para “${text}”`,
+  cut: (shown) =>
+    `Há mais clientes com este nome; aqui estão ${shown}. Escreva também o sobrenome.`,
   details: 'Cadastro',
   address: 'Endereço',
   addressHint: 'Preencha se precisar do endereço do cliente.',
@@ -117,11 +120,12 @@ const en: Texts = {
   removeTitle: (name) => `Delete ${name}?`,
   removeText:
     'The record is erased. Past charges keep the details of who paid, and running subscriptions go on.',
-  search: 'Find by CPF, CNPJ, e-mail or start of the name',
+  search: 'Find by name, CPF, CNPJ, e-mail or phone',
   searchButton: 'Find',
   clear: 'Clear search',
   none: 'Whoever pays a charge appears here. You can also add customers.',
-  noneFound: 'No customer matches this search.',
+  noneFound: (text) => `No customer found for “${text}”`,
+  cut: (shown) => `More customers have this name; these are ${shown} of them. Add a surname.`,
   details: 'Details',
   address: 'Address',
   addressHint: 'If you need the customer’s address.',

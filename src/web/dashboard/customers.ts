@@ -16,7 +16,17 @@ import { CUSTOMERS } from './customers-texts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { backLink, confirmation, formButtons } from './form-parts.ts'
 import { listedTaxId } from './masks.ts'
-import { card, doneNotice, heading, moment, nothing, pager, pill, table } from './parts.ts'
+import {
+  card,
+  doneNotice,
+  heading,
+  moment,
+  notFound,
+  nothing,
+  pager,
+  pill,
+  table,
+} from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -25,7 +35,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const { language, query, url } = visit
   const texts = CUSTOMERS[language]
   const text = query.q?.trim() ?? ''
-  const { data, next } = await searchCustomers(visit, text, {
+  const { data, next, isCut } = await searchCustomers(visit, text, {
     limit: PAGE_SIZE,
     after: query.after,
   })
@@ -55,11 +65,12 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     visit.can('catalog:write') &&
     html`<a class="button slim" href="${url('/customers/new')}">${icon('plus')}<span>${texts.make}</span></a>`
   const isEmpty = data.length === 0
+  const empty = text ? notFound(texts.noneFound(text)) : nothing(language, texts.none)
   return visit.send({
     title: texts.title,
     here: 'customers',
     body: html`${heading(texts.title, make)}${doneNotice(visit, texts.done)}
-${card(null, html`${searchForm(visit, text)}${isEmpty ? nothing(language, text ? texts.noneFound : texts.none) : list}${pager(visit, next)}`)}`,
+${card(null, html`${searchForm(visit, text)}${isEmpty ? empty : list}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`)}`,
   })
 }
 

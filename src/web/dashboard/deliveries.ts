@@ -18,7 +18,7 @@ import { eventPeriod, readSpan } from './event-period.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, filterForm, selectFilter } from './filters.ts'
 import { tryForm } from './form-faults.ts'
-import { card, doneNotice, heading, moment, nothing, notice, pager } from './parts.ts'
+import { card, doneNotice, heading, moment, notFound, nothing, notice, pager } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 type Webhook = Static<typeof WebhookView>
@@ -53,9 +53,11 @@ async function list(visit: Visit) {
   const names = new Map(webhooks.map(({ id, name }) => [id, name]))
   const cursor = next && deliveryIdOf(next)
   const isFiltered = filter.webhookId ?? filter.status ?? filter.type ?? filter.period.beforeId
-  const empty = cursor ? texts.searchOn : isFiltered ? texts.noneFound : texts.none
-  const shown =
-    deliveries.length > 0 ? deliveryTable(visit, deliveries, names) : nothing(language, empty)
+  const empty =
+    cursor || isFiltered
+      ? notFound(cursor ? texts.searchOn : texts.noneFound)
+      : nothing(language, texts.none)
+  const shown = deliveries.length > 0 ? deliveryTable(visit, deliveries, names) : empty
   const body = html`${heading(texts.title)}${developerTabs(visit, 'deliveries')}
 ${card(null, filters(visit, webhooks))}
 ${card(null, shown)}

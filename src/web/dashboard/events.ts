@@ -14,7 +14,7 @@ import { eventPeriod, readSpan } from './event-period.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { EVENT_PAGES } from './events-texts.ts'
 import { dayFilter, filterForm, selectFilter } from './filters.ts'
-import { card, heading, moment, nothing, pager, table } from './parts.ts'
+import { card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -34,8 +34,11 @@ async function list(visit: Visit) {
     period,
   })
   const isFiltered = type !== null || period.to !== null
-  const empty = next ? texts.searchOn : isFiltered ? texts.noneFound : texts.none
-  const shown = events.length > 0 ? eventTable(visit, events) : nothing(language, empty)
+  const empty =
+    next || isFiltered
+      ? notFound(next ? texts.searchOn : texts.noneFound)
+      : nothing(language, texts.none)
+  const shown = events.length > 0 ? eventTable(visit, events) : empty
   const words = EVENT_WORDS[language]
   const filters = filterForm(visit, [
     selectFilter(

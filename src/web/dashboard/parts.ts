@@ -26,6 +26,10 @@ export function table<T>(caption: string, columns: Column<T>[], records: T[]): H
 export const nothing = (language: Language, text: Shown = null): Html =>
   html`<div class="nothing"><p><strong>${DASHBOARD[language].nothing}</strong></p>${text && html`<p class="soft">${text}</p>`}</div>`
 
+/** In place of a list in which a search or a filter has found nothing. */
+export const notFound = (text: string, hint: Shown = null): Html =>
+  html`<div class="nothing"><p><strong>${text}</strong></p>${hint && html`<p class="soft">${hint}</p>`}</div>`
+
 /** Links to the newest and to the next older page of a list. */
 export function pager(
   { language, query, request }: Pick<SignedIn, 'language' | 'query' | 'request'>,

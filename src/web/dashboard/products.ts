@@ -7,7 +7,7 @@ import { facts } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { backLink, confirmation, formButtons, tabs } from './form-parts.ts'
-import { card, doneNotice, heading, money, nothing, pager, pill, table } from './parts.ts'
+import { card, doneNotice, heading, money, notFound, nothing, pager, pill, table } from './parts.ts'
 import { emptyProduct, productBody, productFields, typedProduct } from './products-form.ts'
 import { PRODUCTS } from './products-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -61,12 +61,13 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const make =
     visit.can('catalog:write') &&
     html`<a class="button slim" href="${url('/products/new')}">${icon('plus')}<span>${texts.make}</span></a>`
+  const empty = here ? notFound(texts.noneFound) : nothing(language, texts.none)
   return visit.send({
     title: texts.title,
     here: 'products',
     body: html`${heading(texts.title, make)}${doneNotice(visit, texts.done)}
 ${tabs(visit, texts.filters, filters)}
-${card(null, html`${isEmpty ? nothing(language, here ? texts.noneFound : texts.none) : list}${pager(visit, next)}`)}`,
+${card(null, html`${isEmpty ? empty : list}${pager(visit, next)}`)}`,
   })
 }
 

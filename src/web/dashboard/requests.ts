@@ -21,7 +21,18 @@ import { copyable, developerTabs, sendForDevelopers } from './developers.ts'
 import { explainError } from './error-texts.ts'
 import { dayFilter, filterForm, searchFilter, selectFilter } from './filters.ts'
 import { backLink } from './form-parts.ts'
-import { type Column, card, heading, moment, nothing, notice, pager, pill, table } from './parts.ts'
+import {
+  type Column,
+  card,
+  heading,
+  moment,
+  notFound,
+  nothing,
+  notice,
+  pager,
+  pill,
+  table,
+} from './parts.ts'
 import { REQUESTS } from './requests-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -63,11 +74,12 @@ async function list(visit: Visit): Promise<FastifyReply> {
   const names = await findKeyNames(app.db, company.id, keyIds)
   const { status, operation, key, from, to } = query
   const isFiltered = Boolean(status || operation || key || from || to)
-  const none = next !== null ? texts.searchOn : isFiltered ? texts.emptyFiltered : texts.empty
   const shown =
     requests.length > 0
       ? table(texts.caption, columnsOf(visit, names), requests)
-      : nothing(language, none)
+      : next !== null || isFiltered
+        ? notFound(next === null ? texts.emptyFiltered : texts.searchOn)
+        : nothing(language, texts.empty)
   const isPart = next !== null && requests.length < PAGE_SIZE
   const body = html`${heading(texts.title)}${developerTabs(visit, 'requests')}
 <p class="soft">${texts.about}</p>

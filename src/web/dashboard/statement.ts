@@ -11,7 +11,7 @@ import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { BALANCE } from './balance-texts.ts'
 import { dayFilter, filterForm, selectFilter } from './filters.ts'
-import { type Column, card, moment, nothing, pager, table } from './parts.ts'
+import { type Column, card, moment, notFound, nothing, pager, table } from './parts.ts'
 import type { Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -62,7 +62,9 @@ export async function statementCard(visit: Visit): Promise<Html> {
   const list =
     shown.length > 0
       ? table(texts.statement, columnsOf(visit, refunded), shown)
-      : nothing(language, isFiltered ? texts.emptyFiltered : texts.empty)
+      : isFiltered
+        ? notFound(texts.emptyFiltered)
+        : nothing(language, texts.empty)
   return card(
     null,
     html`<div class="heading"><h2>${texts.statement}</h2><div class="actions">${file}</div></div>

@@ -13,7 +13,18 @@ import { icon } from '../layout.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { confirmation, tabs } from './form-parts.ts'
-import { card, doneNotice, heading, moment, money, nothing, pager, pill, table } from './parts.ts'
+import {
+  card,
+  doneNotice,
+  heading,
+  moment,
+  money,
+  notFound,
+  nothing,
+  pager,
+  pill,
+  table,
+} from './parts.ts'
 import { subscriptionPill } from './states.ts'
 import { showSubscriptionPage } from './subscription.ts'
 import { type Choice, SUBSCRIPTIONS } from './subscriptions-texts.ts'
@@ -55,7 +66,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const make =
     visit.can('payments:write') &&
     html`<a class="button slim" href="${url('/new/subscription')}">${icon('plus')}<span>${texts.make}</span></a>`
-  const none = nothing(language, choice === 'all' ? texts.none : texts.noneFound)
+  const none = choice === 'all' ? nothing(language, texts.none) : notFound(texts.noneFound)
   return visit.send({
     title: texts.title,
     here: 'subscriptions',

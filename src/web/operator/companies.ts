@@ -26,7 +26,6 @@ import {
   heading,
   moment,
   money,
-  nothing,
   notice,
   pager,
   pill,
@@ -34,7 +33,7 @@ import {
 } from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
-import { byId, momentOrNever, pageOf, partOf, searchForm } from './parts.ts'
+import { byId, emptyList, momentOrNever, pageOf, partOf, searchForm } from './parts.ts'
 import { companyLink } from './shell.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorRoute, OperatorVisit } from './visit.ts'
@@ -58,7 +57,7 @@ async function list(visit: OperatorVisit): Promise<FastifyReply> {
   const companies = await withMoney(visit, shown)
   const title = texts.sections.companies
   const body = html`${heading(title)}${searchForm(visit, '/companies', texts.companies.placeholder)}
-<section class="card">${companies.length === 0 ? nothing(language) : tableOf(visit, companies)}${pager(visit, next)}</section>`
+<section class="card">${companies.length === 0 ? emptyList(visit) : tableOf(visit, companies)}${pager(visit, next)}</section>`
   return visit.send({ title, here: 'companies', body })
 }
 

@@ -1,6 +1,7 @@
 import { idOfSuffix, suffixOf, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
-import { moment } from '../dashboard/parts.ts'
+import { moment, notFound, nothing } from '../dashboard/parts.ts'
+import { DASHBOARD } from '../dashboard/texts.ts'
 import { type Html, html } from '../html.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorVisit } from './visit.ts'
@@ -51,4 +52,10 @@ export function searchForm(
   return html`<form class="filters card" method="get" action="${url(path)}" role="search">
 <div class="field search"><label for="q">${label}</label><input id="q" name="q" type="search" maxlength="255" value="${query.q ?? ''}"></div>
 <button class="button">${OPERATOR[language].find}</button></form>`
+}
+
+/** In place of a list with a search box that has nobody. */
+export function emptyList({ language, query }: OperatorVisit): Html {
+  const text = query.q?.trim()
+  return text ? notFound(DASHBOARD[language].nothingFor(text)) : nothing(language)
 }

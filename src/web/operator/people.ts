@@ -1,9 +1,9 @@
 import type { FastifyReply } from 'fastify'
 import { type ListedPerson, listPeople } from '../../core/operator/companies-store.ts'
 import { tabs } from '../dashboard/form-parts.ts'
-import { heading, moment, nothing, pager, pill, table } from '../dashboard/parts.ts'
+import { heading, moment, pager, pill, table } from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'
-import { byId, momentOrNever, pageOf, partOf, searchForm } from './parts.ts'
+import { byId, emptyList, momentOrNever, pageOf, partOf, searchForm } from './parts.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorRoute, OperatorVisit } from './visit.ts'
 
@@ -20,7 +20,7 @@ async function list(visit: OperatorVisit): Promise<FastifyReply> {
   ]
   const body = html`${heading(title)}${tabs(visit, texts.lists, lists)}
 ${searchForm(visit, '/people', texts.placeholder)}
-<section class="card">${shown.length === 0 ? nothing(language) : tableOf(visit, shown)}${pager(visit, next)}</section>`
+<section class="card">${shown.length === 0 ? emptyList(visit) : tableOf(visit, shown)}${pager(visit, next)}</section>`
   return visit.send({ title, here: 'people', body })
 }
 

@@ -2,6 +2,12 @@ import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { searchCharges, summarizeCharges } from '../../../src/core/charges/search.ts'
 import { indexEmail } from '../../../src/core/customers/sealing.ts'
+import {
+  findByPhone,
+  findByWords,
+  findIdsByName,
+  listUnindexed,
+} from '../../../src/core/customers/store.ts'
 import { asOnePlace, type Query, type Row, type Tx } from '../../../src/db/database.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { chargeTxid, staticTxid } from '../../../src/provider/txid.ts'
@@ -61,6 +67,13 @@ before(async () => {
        updated_at)
      select $1, md5('customer' || n)::uuid, 'Maria', 'ACTIVE', decode(md5('payer' || n), 'hex'),
        '\\x00', 'charge', now(), now() from generate_series(0, 999) n`,
+    [companyId],
+  )
+  await api.rows(
+    `insert into customers (company_id, id, name, status, tax_id_index, sealed, phone_index, origin,
+       created_at, updated_at)
+     select $1, gen_random_uuid(), 'Rosa ' || md5('name' || n), 'ACTIVE', decode(md5('rosa' || n), 'hex'), '\\x00',
+       decode(md5('phone' || n), 'hex'), 'charge', now(), now() from generate_series(1, 10000) n`,
     [companyId],
   )
   await api.rows(
@@ -194,6 +207,17 @@ test('each filter of the list is found by an index, and reads little more than i
     // A page is read by id and then by row, for a payer or a state also once for each branch.
     assert.ok(read <= 15 * LIMIT, what)
   }
+})
+
+test('customers are found by an index, by names and phones that nobody has too', async () => {
+  const { db, plans } = explaining()
+  for (const words of [['ninguem'], ['zzz'], ['rosa', 'ninguem']]) {
+    assert.deepEqual(await findIdsByName(db, companyId, words, LIMIT), [])
+    assert.deepEqual(await findByWords(db, app.vault, companyId, words, LIMIT), [])
+  }
+  assert.deepEqual(await findByPhone(db, app.vault, companyId, '11988888888', LIMIT), [])
+  assert.equal((await listUnindexed(db, LIMIT)).length, LIMIT)
+  assert.ok(costOf(plans, 'customers') <= 3 * LIMIT)
 })
 
 test('a later page costs no more than the first', async () => {
