@@ -173,7 +173,7 @@ test('more headers can be sent, and none of ours can be replaced', async (t) => 
   assert.deepEqual([headers.get('x-trace'), headers.get('x-api-key')], ['1', KEY])
   assert.equal(headers.get('x-api-version'), '2026-08-16')
   const { version } = JSON.parse(
-    readFileSync(join(import.meta.dirname, '../../packages/client/package.json'), 'utf8'),
+    readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
   )
   assert.equal(headers.get('user-agent'), `vintem-client/${version}`)
 })

@@ -181,6 +181,7 @@ test('each payment of a static code creates a paid charge', () => {
     staticCodeId: code.id,
     recurrenceId: null,
     shipping: null,
+    shortfall: 0,
     endToEndId: 'E1',
     booked: true,
     refunded: 0,

@@ -4,6 +4,7 @@ import { purgeStored } from '../../../src/core/idempotency.ts'
 import { ROUTES } from '../../../src/http/routes/all.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { isLong, variants } from '../../support/long.ts'
+import { liveWithMoney } from '../../support/withdrawals.ts'
 import { dump, stored } from '../storage.ts'
 import { WRITES, type Write } from '../writes.ts'
 
@@ -215,7 +216,7 @@ test('a decided refusal is kept: 404, 409 and 422 come again as they were', asyn
 })
 
 test('a refusal that only asks for patience is not kept', async () => {
-  const client = await api.client()
+  const client = await liveWithMoney(api)
   const { body } = await client.post('/account-balance/withdraw', { value: 700 })
   const resend = `/account-balance/withdraw/${body.data.withdrawId}/resend`
   for (let sent = 1; sent < 4; sent++) await client.post(resend)

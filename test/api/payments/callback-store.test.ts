@@ -64,6 +64,7 @@ test('a faulty callback fails alone', async () => {
 })
 
 test('a callback that is not confirmed is tried later each time, up to an hour', async () => {
+  await api.rows('delete from bank_callbacks')
   const client = await api.client()
   const { store } = storing(() => null)
   await store(callback(client))
