@@ -35,6 +35,7 @@ const PERIODS: Record<string, number> = {
   'collect at the simulated bank': 1_000,
   'play test clocks': 500,
   'index old charges': 1_000,
+  'index phones': 1_000,
   audit: 60_000,
   'send mail': 1_000,
   'purge idempotency keys': 60_000,

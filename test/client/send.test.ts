@@ -172,6 +172,7 @@ test('more headers can be sent, and none of ours can be replaced', async (t) => 
   const headers = inits[0]!.headers as Headers
   assert.deepEqual([headers.get('x-trace'), headers.get('x-api-key')], ['1', KEY])
   assert.equal(headers.get('x-api-version'), '2026-08-16')
+  // The version that the package gets when it is built.
   const { version } = JSON.parse(
     readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
   )

@@ -113,7 +113,8 @@ with input as materialized (
   from input i where i.new_customer_id is not null order by i.company_id, i.payer_index
 ), made as (
   insert into customers
-    (company_id, id, name, status, tax_id_index, sealed, phone_index, origin, created_at, updated_at)
+    (company_id, id, name, status, tax_id_index, sealed, phone_index, origin, created_at,
+      updated_at)
   select company_id, new_customer_id, payer_name, 'ACTIVE', payer_index, payer_sealed, phone_index,
     'charge', created_at, created_at
   from payer where known_id is null

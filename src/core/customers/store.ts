@@ -163,7 +163,7 @@ export async function findByEmailOrIds(
   return rows.map((row) => toCustomer(vault, row))
 }
 
-/** Customers whose names begin with a text, in upper or lower case and with its accents, by name. */
+/** Customers whose names begin with a text, in any case and with its accents, by name. */
 export async function findByName(
   tx: Tx,
   vault: Vault,
