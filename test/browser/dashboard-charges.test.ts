@@ -118,7 +118,7 @@ test('without scripts everything can be done too', async () => {
   const page = await show('/charges')
   await page.getByText('Filtros').click()
   await page.getByLabel('Situação').selectOption('OPEN')
-  await page.getByLabel('Testes').selectOption('only')
+  await page.getByLabel('Cobranças de teste').selectOption('only')
   await button(page, 'Filtrar').click()
   await page.getByText('1 cobrança · R$ 19,90').waitFor()
   await fitsTheWindow(page)
@@ -128,4 +128,51 @@ test('without scripts everything can be done too', async () => {
   await page.getByText('Pagamento simulado.').waitFor()
   assert.match(page.url(), new RegExp(open.id))
   await fitsTheWindow(page)
+})
+
+/** Whether the controls of filters that stand side by side end on one line, inside of theirs. */
+const areInRows = (page: Page): Promise<boolean> =>
+  page.evaluate<boolean>(`(() => {
+    const box = (one) => one.getBoundingClientRect()
+    const places = [...document.querySelectorAll('.filters > *')].map((one) => ({
+      place: box(one),
+      control: box(one.querySelector('input, select') ?? one),
+    }))
+    const isBeside = (a, b) => Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 4
+    const isTorn = (a, b) =>
+      isBeside(a.place, b.place) && Math.abs(a.control.bottom - b.control.bottom) > 1
+    const isOut = ({ place, control }) => control.right > place.right + 1
+    return places.length > 3 && !places.some((a) => isOut(a) || places.some((b) => isTorn(a, b)))
+  })()`)
+
+for (const size of [PHONE.size, { width: 1280, height: 800 }]) {
+  test(`an error in a filter leaves the row of filters whole, ${size.width} px wide`, async () => {
+    const { show } = await enter({ size }, 'pt')
+    for (const path of [
+      '/charges?amount=x&from=2026-08-20&to=2026-08-01',
+      '/balance?from=2026-08-20&to=2026-08-01',
+      '/developers/events?to=2026-02-31',
+      '/developers/requests?from=2026-08-20&to=2026-08-01',
+      '/settings/activity?from=2026-08-20&to=2026-08-01',
+    ]) {
+      const page = await show(path)
+      assert.ok(await page.locator('.filters .fault:visible').count(), path)
+      assert.ok(await areInRows(page), path)
+      await isFine(page)
+    }
+  })
+}
+
+test('the browser tells all that is wrong with a new charge at once', async () => {
+  const { show } = await enter({}, 'pt')
+  const page = await show('/new/charge')
+  const faults = () => page.locator('.fault:visible').allTextContents()
+  await page.getByLabel('Valor').fill('0,01')
+  await page.getByLabel('CPF ou CNPJ', { exact: true }).fill('123')
+  await button(page, 'Criar cobrança').click()
+  const wrong = ['Informe um valor como 19,90.', 'Informe um nome', 'CPF ou CNPJ inválido']
+  for (const [i, text] of wrong.entries()) assert.ok((await faults())[i]?.startsWith(text), text)
+  assert.equal((await faults()).length, 3)
+  await page.getByLabel('Valor').fill('R$ 1.019,90')
+  assert.equal((await faults()).length, 2)
 })

@@ -69,7 +69,11 @@ test('what does not exist keeps the menu and a way back, also a company that is 
     const { status, text } = await owner.get(path)
     assert.equal(status, 404, path)
     assert.match(text, /<nav class="menu"/, path)
-    assert.match(text, new RegExp(`<a class="button" href="${owner.home}">Voltar ao início`), path)
+    assert.match(
+      text,
+      new RegExp(`<a class="button slim" href="${owner.home}">Voltar ao início`),
+      path,
+    )
     assert.doesNotMatch(text, /link de pagamento|aria-current="page"/, path)
   }
   const { status, text } = await owner.post(`${unknown}/cancel`)
@@ -82,7 +86,7 @@ test('what does not exist keeps the menu and a way back, also a company that is 
   )
   for (const page of pages) {
     assert.equal(page.status, 404)
-    assert.match(page.text, /<a class="button" href="\/dashboard">Voltar ao início/)
+    assert.match(page.text, /<a class="button slim" href="\/dashboard">Voltar ao início/)
     assert.doesNotMatch(page.text, /<nav class="menu"/)
   }
   const nobody = await fetch(`${api.url}${owner.home}/no-such-page`, { redirect: 'manual' })

@@ -97,7 +97,7 @@ test('companies have their volume, balance, audit and last activity', async () =
     const { status, text } = await operator.get(`//operator${path}`)
     assert.equal(status, 404)
     assert.match(text, /<nav class="menu"/)
-    assert.match(text, /<a class="button" href="\/operator">/)
+    assert.match(text, /<a class="button slim" href="\/operator">/)
   }
 })
 

@@ -72,7 +72,7 @@ const pt: Texts = {
   active: 'Ativa',
   revoked: 'Revogada',
   actions: 'Ações',
-  rotate: 'Trocar',
+  rotate: 'Gerar nova chave',
   revoke: 'Revogar',
   back: 'Voltar às chaves',
   newKey: 'Sua nova chave',
@@ -80,7 +80,7 @@ const pt: Texts = {
   keepSafe: 'Guarde-a como uma senha. Quem tem a chave age em nome da empresa.',
   done: 'Já copiei a chave',
   copy: 'a chave',
-  rotateTitle: (name) => `Trocar a chave ${name}`,
+  rotateTitle: (name) => `Gerar nova chave no lugar de ${name}`,
   rotateText:
     'Criamos outra chave com o mesmo nome e as mesmas permissões. A atual continua funcionando até você revogá-la, para que a troca no seu sistema não pare nada.',
   rotated:

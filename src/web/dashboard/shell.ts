@@ -82,7 +82,7 @@ export function faultBody(
   const texts = DASHBOARD[language]
   const fault = faultOf(status)
   const { title, text } = TEXTS[language].faults[fault]
-  const body = html`<section class="card result">${icon('alert')}<h1>${title}</h1><p>${fault === 'missing' ? texts.missing : text}</p><a class="button" href="${home}">${texts.toHome}</a></section>`
+  const body = html`<section class="card result">${icon('alert')}<h1>${title}</h1><p>${fault === 'missing' ? texts.missing : text}</p><div class="actions"><a class="button slim" href="${home}">${texts.toHome}</a></div></section>`
   return { title, body }
 }
 
