@@ -309,7 +309,10 @@ test('a test event goes to its webhook alone, which need not subscribe to it', a
   assert.equal(two.receiver.received.length, 0)
   const [{ headers, body } = assert.fail()] = one.receiver.received
   assert.equal(headers['x-webhook-event'], 'webhook.test')
-  assert.equal(body, `{"event":"Webhook.Test","webhook":{"id":"${one.webhook.id}"},"externalId":null}`)
+  assert.equal(
+    body,
+    `{"event":"Webhook.Test","webhook":{"id":"${one.webhook.id}"},"externalId":null}`,
+  )
   const hook = { url: one.receiver.url, name: 'x', events: ['webhook.test'] }
   assert.deepEqual(answer(await client.post('/webhook', hook)), [400, 'invalid_value'])
 })
