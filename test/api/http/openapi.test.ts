@@ -235,7 +235,7 @@ test('defaults are told in words, each that the server applies', () => {
     resolve(operationOf(id).requestBody.content['application/json'].schema)
   const schema = bodyOf('duplicateCharge')
   const said = 'a duplicate lives as long as its original'
-  assert.doesNotMatch(schema.properties.expiresIn.description, /default/i, said)
+  assert.doesNotMatch(schema.properties.expiresIn.description, /\d/, said)
   const pix = bodyOf('createPixCharge')
   assert.match(pix.properties.expiresIn.description, /\b1800\b/)
   const link = bodyOf('createPaymentLink')
