@@ -105,15 +105,13 @@ test('a task that fails is run again, and a timed one only while the clock is ri
     { name: 'timed', every_ms: 1, isTimed: true, run: run('timed') },
     { name: 'sound', every_ms: 1, run: run('sound') },
   ])
-  const until = async (count: number) => {
-    while (runs.sound < count) await wait()
+  const until = async (...names: (keyof typeof runs)[]) => {
+    while (names.some((name) => runs[name] < 5)) await wait()
   }
-  await until(10)
-  assert.ok(runs.failing >= 5 && runs.stateful >= 5, JSON.stringify(runs))
+  await until('sound', 'failing', 'stateful')
   assert.equal(runs.timed, 0)
   isRight = true
-  await until(20)
-  assert.ok(runs.timed >= 5, JSON.stringify(runs))
+  await until('timed')
   await worker.stop()
   const { sound } = runs
   await wait()
