@@ -1,4 +1,4 @@
-import { bytes, uuids } from '../../db/arrays.ts'
+import { bytes, texts, uuids } from '../../db/arrays.ts'
 import { tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -241,7 +241,7 @@ export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Pr
   return rows.map(({ id }) => id)
 }
 
-/** So many who have the words of a name are looked at. */
+/** So many customers are looked at for a name. */
 const MAX_NAMESAKES = 5000
 
 /**
@@ -284,6 +284,23 @@ export async function findByWords(
   const rows = await tx.query({
     text: namesakes(COLUMNS),
     values: [companyId, wordQuery(companyId, words), limit],
+  })
+  return rows.map((row) => toCustomer(vault, row))
+}
+
+/** Customers among the newest whose name has all the parts, which are folded, anywhere. */
+export async function findByParts(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  parts: string[],
+  limit: number,
+): Promise<Customer[]> {
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from (
+             select * from customers where company_id = $1 order by id desc limit ${MAX_NAMESAKES}) c
+           where fold_name(name) like all ($2::text[]) order by id desc limit $3`,
+    values: [companyId, texts(parts.map((part) => `%${part}%`)), limit],
   })
   return rows.map((row) => toCustomer(vault, row))
 }

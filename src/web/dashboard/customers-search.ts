@@ -4,6 +4,7 @@ import { nameWords } from '../../core/customers/rules.ts'
 import {
   findByEmailOrIds,
   findByName,
+  findByParts,
   findByPhone,
   findByWords,
 } from '../../core/customers/store.ts'
@@ -25,8 +26,8 @@ export type FoundCustomers = {
 }
 
 /**
- * A page of the customers whom a text names: by tax id, phone, e-mail address, or by the beginnings
- * of words of the name. An empty text names all.
+ * A page of the customers whom a text names: by tax id, phone, e-mail address, or a part of the
+ * name. An empty text names all.
  */
 export async function searchCustomers(
   visit: Visit,
@@ -52,7 +53,10 @@ async function findWithPhone({ app, company }: Visit, phone: string, limit: numb
   return (await findByPhone(app.db, app.vault, company.id, phone, limit)).map(showCustomer)
 }
 
-/** First those whose name begins with the text, then those who have its words anywhere. */
+/**
+ * First those whose name begins with the text, then those with words that begin with its words. If
+ * there is nobody, those who have its words anywhere in the name.
+ */
 async function findByAnyName(
   { app: { db, vault }, company }: Visit,
   text: string,
@@ -68,6 +72,9 @@ async function findByAnyName(
   const known = new Set(first.map(({ id }) => id))
   const rest = others.filter(({ id }) => !known.has(id)).sort(byName)
   const found = [...first, ...rest]
+  if (found.length === 0 && words.length > 0) {
+    found.push(...(await findByParts(db, vault, company.id, words, limit + 1)))
+  }
   const data = found.slice(0, limit).map(showCustomer)
   return { data, next: null, isCut: found.length > limit }
 }
