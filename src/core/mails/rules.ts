@@ -101,12 +101,12 @@ export const waitsFor = (kind: MailKind, of: BudgetOf): boolean =>
 export type MailShares = { payers: number; ofOneCompany: number }
 
 /**
- * A sixteenth is kept for mails that are not to payers. One company gets three quarters of the
+ * A sixteenth is kept for mails that are not to payers. One company gets seven eighths of the
  * rest, so that another finds a connection even if all of them hang.
  */
 export function sharesOf(all: number): MailShares {
   const payers = all > 1 ? all - Math.ceil(all / 16) : all
-  return { payers, ofOneCompany: Math.ceil(payers * 0.75) }
+  return { payers, ofOneCompany: Math.ceil(payers * 0.875) }
 }
 
 const HOUR_S = 3600
