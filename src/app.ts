@@ -43,8 +43,6 @@ const UPLOAD_S = 30
 /** A company changes who can reach its money so many times at once, and then once in so long. */
 const ACCESS_CHANGES = 20
 const ACCESS_CHANGE_S = 360
-/** Between moves there is a rest of so many times their length while other moves wait. */
-const CLOCK_REST = 12
 
 export type Parts = {
   config: Config
@@ -103,12 +101,12 @@ function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())
   const sender = createSender({ guarded: !config.local, lookup })
   const metrics = createMetrics()
-  const clockMoves = limits.shares('clock moves', CLOCK_MOVES, 1, CLOCK_REST)
+  const clockMoves = limits.queue('clock moves', { size: CLOCK_MOVES, perOwner: 1 })
   const passwords = limitPasswords(limits, config)
   const bankPages = {
-    certificates: limits.shares('certificates', CERTIFICATES, 1, 0),
+    certificates: limits.queue('certificates', { size: CERTIFICATES, perOwner: 1 }),
     uploads: config.rateLimit && limits.rate('uploads of certificates', 1 / UPLOAD_S, UPLOADS),
-    checks: limits.count('bank checks', 1),
+    checks: limits.queue('bank checks', { perOwner: 1 }),
   }
   const accessChanges =
     config.rateLimit && limits.rate('changes of access', 1 / ACCESS_CHANGE_S, ACCESS_CHANGES)

@@ -111,12 +111,12 @@ export const OPTIONS = {
       'Header and value, such as "x-client-verify: SUCCESS", by which a proxy among TRUSTED_PROXIES says that a bank’s callback came with a client certificate it has verified. Callbacks without it are refused.',
   },
   RATE_LIMIT: {
-    default: '100',
+    default: '500',
     reason:
-      'Requests per second and API key, or "off"; callbacks of a company’s bank may be five times as many. Protects other companies from a client that sends too much. Raise it if one company has the server to itself. Off also removes the limits on addresses and on the share of processor time that a company gets while others send requests.',
+      'Requests per second and API key, or "off"; callbacks of a company’s bank may be five times as many. It is against scripts that run away; companies share the server by COMPANY_REQUESTS. Raise it if one company has the server to itself. Off also removes the limits on addresses.',
   },
   RATE_LIMIT_BURST: {
-    default: '200',
+    default: '1000',
     reason: 'Requests an idle key may send at once before RATE_LIMIT applies.',
   },
   COMPANY_REQUESTS: {
@@ -271,9 +271,9 @@ function reader(env: Environment) {
 type Reader = ReturnType<typeof reader>
 
 function readRateLimit({ text, integer }: Reader): Config['rateLimit'] {
-  const burst = integer('RATE_LIMIT_BURST', 200, 1, 1_000_000)
+  const burst = integer('RATE_LIMIT_BURST', 1000, 1, 1_000_000)
   if (text('RATE_LIMIT') === 'off') return null
-  return { perSecond: integer('RATE_LIMIT', 100, 1, 1_000_000), burst }
+  return { perSecond: integer('RATE_LIMIT', 500, 1, 1_000_000), burst }
 }
 
 const MAX_PROCESSES = 64

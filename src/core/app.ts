@@ -3,9 +3,10 @@ import type { Database } from '../db/database.ts'
 import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ClockWatch } from '../lib/clock-watch.ts'
+import type { FairQueue, Soon } from '../lib/fair-queue.ts'
 import type { Sender } from '../lib/http-sender.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { CountLimit, Limits, RateLimit, Slots, Soon } from '../lib/limits.ts'
+import type { Limits, RateLimit } from '../lib/limits.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lookup } from '../lib/lookup.ts'
 import type { Mailer } from '../lib/mailer.ts'
@@ -43,7 +44,7 @@ export type App = {
   /** Wakes the tasks of this machine when work for them was committed. */
   alarm: Alarm
   /** Where companies move their clocks: each one at a time, and few at once. */
-  clockMoves: Slots
+  clockMoves: FairQueue
   passwords: PasswordLimits
   bankPages: BankPageLimits
   /** How often a company changes who can reach its money. Null if rates are off. */
@@ -90,7 +91,7 @@ export async function placeOf<A extends App>(app: A, companyId: Uuid): Promise<A
 /** What limits guesses of passwords, and the work that each of them is. */
 export type PasswordLimits = {
   /** Where passwords are hashed: few at once, shared by address. */
-  hashing: Slots
+  hashing: FairQueue
   /** Guesses by address. Null if the operator has switched limits off. */
   byAddress: RateLimit | null
   /** Guesses by the e-mail of the account, wherever they come from. */
@@ -100,9 +101,9 @@ export type PasswordLimits = {
 /** What limits how people connect and check banks in pages. */
 export type BankPageLimits = {
   /** Where certificates are read, each in a process: few at once, one of a company. */
-  certificates: Slots
+  certificates: FairQueue
   /** How many certificates a company may upload one after another. Null if rates are off. */
   uploads: RateLimit | null
   /** Banks that are asked for a page: one of a company at a time. */
-  checks: CountLimit
+  checks: FairQueue
 }

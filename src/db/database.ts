@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { assert } from '../lib/assert.ts'
+import { inSlot, takeWithin } from '../lib/fair-queue.ts'
 import { createMemo } from '../lib/memo.ts'
 import { type Problem, problem } from '../lib/problems.ts'
 import { cannotWrite, codeOf, isAway, isLostAnswer, isNotSent, isUnknown } from './away.ts'
@@ -167,7 +168,7 @@ export function openDatabase(url: string, size: number | Connections, listener =
   const sources = openSources(url, most)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
-  const waiting = () => mapSources(sources, ({ shares }) => shares.waiting())
+  const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
   const { lost, confirm, confirmed } = createConfirming(serversOf(url), {
     write: () => view('tasks', null).query({ text: WRITE }),
     watch: () => heartbeat.watch(),
@@ -191,10 +192,10 @@ export function openDatabase(url: string, size: number | Connections, listener =
     const wait_ms = isTask ? TASK_WAIT_MS : REQUEST_WAIT_MS
     const retryFor_ms = isTask ? TASK_RETRY_FOR_MS : RETRY_FOR_MS
     const lendOf =
-      ({ pool, shares }: Source): Lend =>
+      ({ pool, queue }: Source): Lend =>
       (act) => {
         heartbeat.watch()
-        return shares.during(companyId, wait_ms, allBusy, () => act(pool))
+        return inSlot(queue, companyId, { most_ms: wait_ms, late: allBusy }, () => act(pool))
       }
     // Tasks wait: nobody else would do their work.
     const during: Refusing = isTask ? (work) => work() : orRefused
@@ -248,22 +249,22 @@ const allBusy = () =>
   problem('service_unavailable', 'Too much is being done at once. Try again in a moment.')
 
 async function connect(
-  { pool, shares }: Source,
+  { pool, queue }: Source,
   companyId: string | null,
   wait_ms: number,
 ): Promise<Connection> {
-  await shares.take(companyId, wait_ms, allBusy)
+  const giveBack = await takeWithin(queue, companyId, wait_ms, allBusy)
   try {
     const client = await pool.connect()
     return {
       client,
       release(isLost = false) {
         client.release(isLost)
-        shares.give(companyId)
+        giveBack()
       },
     }
   } catch (error) {
-    shares.give(companyId)
+    giveBack()
     throw error
   }
 }

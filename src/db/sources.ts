@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { createShares, type Shares } from '../lib/shares.ts'
+import { createFairQueue, type FairQueue } from '../lib/fair-queue.ts'
 import type { Connections, Kind } from './connection-counts.ts'
 import { openPool, planOnce } from './pool.ts'
 
@@ -10,7 +10,7 @@ const BY_INDEX = '-c enable_bitmapscan=off'
 const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 
 /** Connections of one kind, and how they are divided among companies. */
-export type Source = { pool: pg.Pool; shares: Shares }
+export type Source = { pool: pg.Pool; queue: FairQueue }
 export type Sources = Record<Kind, Source>
 
 export function mapSources<T>(sources: Sources, of: (source: Source) => T): Record<Kind, T> {
@@ -21,7 +21,7 @@ export function mapSources<T>(sources: Sources, of: (source: Source) => T): Reco
 export function openSources(url: string, most: Connections): Sources {
   const open = (max: number, settings?: string, limits?: pg.PoolConfig): Source => ({
     pool: openPool(url, max, settings, limits),
-    shares: createShares(max),
+    queue: createFairQueue({ size: max }),
   })
   const patient = { connectionTimeoutMillis: TASK_CONNECT_MS }
   return {

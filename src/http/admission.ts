@@ -4,11 +4,9 @@ import { clientName } from '../lib/client-name.ts'
 import { limitFailures, type RateLimit } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
-import { createArrivals } from './arrivals.ts'
 import { type KeyRing, keyIn, requireScope, type Session } from './auth.ts'
-import { createGate, divideLimits } from './gate.ts'
 import { readKey } from './idempotency.ts'
-import { createLoopShares } from './loop-shares.ts'
+import { createRequestSlots, divideLimits } from './request-slots.ts'
 import type { Route } from './route.ts'
 import type { ServerParts } from './server-parts.ts'
 
@@ -34,59 +32,41 @@ const noBearer = () => problem('missing_api_key', 'Send the API key as Authoriza
 
 /**
  * Checks key, limit, version, scope and the form of the Idempotency-Key, in this order and before
- * the body is read.
+ * the body is read. Then the request waits for a slot.
  */
 export function admission({ app, keys }: ServerParts): Admit {
   const { rateLimit, requests, processes } = app.config
   const { rate } = app.limits
   const byKey = rateLimit && rate('keys', rateLimit.perSecond, rateLimit.burst)
   const byAddress = rateLimit && rate('failed keys', FAILED_KEYS.perSecond, FAILED_KEYS.burst)
-
-  const gate = createGate(
-    divideLimits(requests, processes),
-    rateLimit ? createLoopShares() : undefined,
-  )
-  const answered = createArrivals()
-
+  const enterSlot = createRequestSlots(divideLimits(requests, processes))
   const look = keyFinder(app, keys, byAddress)
 
   return (request, reply, route, done) => {
-    const key = keyIn(request.headers, route === null)
-    if (key === null) {
-      done(route ? problem('missing_api_key') : noBearer())
-      return
-    }
     const enter = (session: Session, wait_s: number) => {
-      try {
-        limit(wait_s)
-        if (route) accept(request, route, session)
-        gate.enter(session.company.id, reply.raw, (ticket) => {
-          request.ticket = ticket
-          done()
-        })
-      } catch (error) {
-        done(error as Error)
-      }
+      limit(wait_s)
+      if (route) accept(request, route, session)
+      enterSlot(session.company.id, reply.raw, (slot) => {
+        request.slot = slot
+        done()
+      })
     }
     const admit = (found: Session | null) => {
-      try {
-        const session = recognize(request, found)
-        const wait_s = byKey ? byKey.take(session.keyId) : 0
-        if (typeof wait_s === 'number') enter(session, wait_s)
-        else {
-          // Many answers come at once. They are begun like requests that arrive at once.
-          const begin = (seconds: number) =>
-            answered.add(session.company.id, () => enter(session, seconds))
-          wait_s.then(begin, done)
-        }
-      } catch (error) {
-        done(error as Error)
-      }
+      const session = recognize(request, found)
+      const wait_s = byKey ? byKey.take(session.keyId) : 0
+      if (typeof wait_s === 'number') return enter(session, wait_s)
+      return wait_s.then((seconds) => enter(session, seconds))
     }
-    // A cached key is admitted in the same tick of the event loop.
-    const cached = keys.findCached(key)
-    if (cached) admit(cached)
-    else look(request, key).then(admit, done)
+    try {
+      const key = keyIn(request.headers, route === null)
+      if (key === null) throw route ? problem('missing_api_key') : noBearer()
+      // A cached key is admitted in the same tick of the event loop.
+      const cached = keys.findCached(key)
+      const admitted = cached ? admit(cached) : look(request, key).then(admit)
+      admitted?.catch(done)
+    } catch (error) {
+      done(error as Error)
+    }
   }
 }
 

@@ -4,8 +4,8 @@ import type { Admit } from './admission.ts'
 import type { Agents } from './agent-message.ts'
 import type { Body } from './body.ts'
 import { addressOf } from './call.ts'
-import { holdSlot } from './hold-slot.ts'
 import type { ServerParts } from './server-parts.ts'
+import { takeTurn } from './turns.ts'
 import { requireNone } from './violations.ts'
 
 const PATH = '/mcp'
@@ -36,7 +36,7 @@ export function registerAgents(
     onSend: async (_request, reply) => {
       if (reply.statusCode === 401) reply.header('WWW-Authenticate', 'Bearer')
     },
-    handler: holdSlot((request, reply) => answer(agents, request, reply)),
+    handler: (request, reply) => request.slot!.during(() => answer(agents, request, reply)),
   })
   server.route({
     method: ['GET', 'DELETE'],
@@ -53,10 +53,6 @@ const NOT_ALLOWED = {
   id: null,
 }
 
-/** What a message takes beside the work of its tool: the protocol itself, and its length. */
-const MESSAGE_MS = 3
-const BYTES_PER_MS = 3_000
-
 async function answer(
   agents: Agents,
   request: FastifyRequest,
@@ -64,9 +60,9 @@ async function answer(
 ): Promise<FastifyReply> {
   const { value, faults } = (request.body as Body | undefined) ?? { value: {}, faults: [] }
   requireNone(faults)
-  const bytes = Number(request.headers['content-length'] ?? 0)
-  request.ticket!.spender.spend(MESSAGE_MS + bytes / BYTES_PER_MS)
   const session = request.session!
+  // The protocol alone takes some milliseconds.
+  await takeTurn(session.company.id)
   const author = { ...session.author, address: addressOf(request) }
   const headers = headersOf(request)
   const requestId = request.id

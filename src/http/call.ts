@@ -9,7 +9,6 @@ import { VERSIONS, type Version } from '../versions/history.ts'
 import { changeOf } from './activity.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
-import type { Rest } from './gate.ts'
 import { safeHeaders, warningHeader, warningsIn } from './headers.ts'
 import {
   type Answer,
@@ -20,17 +19,10 @@ import {
   type Rendered,
 } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
-import { longPageOf } from './long-pages.ts'
+import { type Written, writeList } from './lists.ts'
+import type { Rest } from './request-slots.ts'
 import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
 import { type Serialize, serializerOf } from './serializer.ts'
-import {
-  encodeInSlices,
-  isOver,
-  nextSlice,
-  PIECE_CHARACTERS,
-  type Written,
-  writeInSlices,
-} from './slices.ts'
 
 type Render = (data: unknown) => Rendered
 /** A list is encoded in pieces, because it may be long. */
@@ -50,6 +42,7 @@ export function compileRoute(app: FullApp, route: Route) {
 
   return async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const { version } = request
+    const { app: placed, company } = session(request)
     version.upgradeQuery?.(request.query as Record<string, unknown>)
     const input = read(request, (fields) => reply.header(IGNORED_FIELDS, fields))
     const dialect = dialectOf(input.query)
@@ -59,16 +52,14 @@ export function compileRoute(app: FullApp, route: Route) {
       body: version.success(route.status, route.message, serialize, data),
       warnings: warningsIn(data),
     })
-    // A long list is written in slices, so that other requests are served in between.
     const renderList: RenderList = async (data) => {
       // A file is the same in every version, because it has no envelope.
       const writer = csv?.writers[dialect!]
       const list = writer
         ? { start: writer.heading, write: writer.line, separator: '', end: '' }
         : inEnvelope(route, version, serializeItem)
-      return { status: route.status, body: await writeInSlices(data, list) }
+      return { status: route.status, body: await writeList(company.id, data, list) }
     }
-    const { app: placed, company } = session(request)
     const own = forCompany(placed, company)
     const answer = await answerCall(own, route, request, input, { render, renderList })
     if (answer.status >= 400) request.errorCode = errorCodeIn(answer.body)
@@ -169,7 +160,7 @@ function answerCall(
   const from = { ...author, address: addressOf(request) }
   const language = acceptedLanguage(request.headers['accept-language']) ?? 'en'
   const asked = { route, language, path, params, company, author: from, scopes }
-  const call = makeCall(app, asked, input, idempotency, request.ticket!.rest)
+  const call = makeCall(app, asked, input, idempotency, request.slot!.rest)
 
   async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
     try {
@@ -185,17 +176,10 @@ function answerCall(
     }
   }
   async function act(): Promise<Sent> {
-    try {
-      const data = await route.handle(call)
-      if (isOver()) await nextSlice()
-      const { status, body } = Array.isArray(data) ? await renderList(data) : render(data)
-      Object.assign(call.headers, warningHeader(warningsIn(data)))
-      const isLong = typeof body === 'string' && body.length > PIECE_CHARACTERS
-      const sent = isLong ? await encodeInSlices(body) : body
-      return { status, body: sent, headers: call.headers }
-    } finally {
-      call.longPage.end()
-    }
+    const data = await route.handle(call)
+    const { status, body } = Array.isArray(data) ? await renderList(data) : render(data)
+    Object.assign(call.headers, warningHeader(warningsIn(data)))
+    return { status, body, headers: call.headers }
   }
   return idempotency ? idempotency.run(() => actIdempotent(idempotency)) : act()
 }
@@ -246,7 +230,6 @@ export function makeCall(
     query,
     body,
     headers: {},
-    longPage: longPageOf(company.id),
     rest,
     fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
     commit: (act) =>

@@ -11,7 +11,7 @@ import { type Uuid, unpackPair } from '../lib/ids.ts'
 import { type Limits, limitFailures } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { BODY_LIMIT_BYTES, type Body, readBody } from './body.ts'
-import { createGate, divideLimits, type Ticket } from './gate.ts'
+import { createRequestSlots, divideLimits, type RequestSlot } from './request-slots.ts'
 
 /** Limits of callbacks. Banks send one for each payment, and send it again if it is refused. */
 const AT_ONCE = { running: 256, waiting: 0, inAll: 1024 }
@@ -27,7 +27,7 @@ const PATHS = ['/:token', '/:token/:kind'].flatMap((path) => [
 
 declare module 'fastify' {
   interface FastifyRequest {
-    callback: { app: FullApp; companyId: Uuid; ticket: Ticket } | null
+    callback: { app: FullApp; companyId: Uuid; slot: RequestSlot } | null
   }
 }
 
@@ -38,9 +38,9 @@ declare module 'fastify' {
  */
 export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
   const callerOf = finder(app)
-  const gate = createGate(divideLimits(AT_ONCE, app.config.processes))
+  const enter = createRequestSlots(divideLimits(AT_ONCE, app.config.processes))
   const admit = (companyId: Uuid, reply: FastifyReply) =>
-    new Promise<Ticket>((resolve) => gate.enter(companyId, reply.raw, resolve))
+    new Promise<RequestSlot>((resolve) => enter(companyId, reply.raw, resolve))
   server.decorateRequest('callback', null)
   server.register(async (scope) => {
     scope.removeAllContentTypeParsers()
@@ -55,7 +55,7 @@ export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
         url,
         onRequest: async (request, reply) => {
           const caller = await callerOf(request)
-          request.callback = { ...caller, ticket: await admit(caller.companyId, reply) }
+          request.callback = { ...caller, slot: await admit(caller.companyId, reply) }
         },
         handler: async (request, reply) => {
           await take(request)
@@ -138,16 +138,11 @@ function requireNoWait(wait_s = 0): void {
 }
 
 async function take(request: FastifyRequest): Promise<void> {
-  const { app, companyId, ticket } = request.callback!
+  const { app, companyId, slot } = request.callback!
   // Before a bank registers a URL, it may call it without a callback to see whether it answers.
   const report = (request.body as Body | undefined)?.value
   if (request.method !== 'POST' || !report) return
-  ticket.begin()
-  try {
-    await receive(app, companyId, report)
-  } finally {
-    ticket.end()
-  }
+  await slot.during(() => receive(app, companyId, report))
 }
 
 async function receive(app: FullApp, companyId: Uuid, report: unknown): Promise<void> {

@@ -46,15 +46,11 @@ export function createOperate(anyApp: FullApp, via: Via): Operate {
     const idempotency = once ? createIdempotency(app, guard, rendered) : null
     const asked = { route, path, params, company, author, scopes: session.scopes }
     const call = makeCall(app, asked, input, idempotency)
-    try {
-      const act = () => route.handle(call)
-      const { data, isRepeated } = idempotency
-        ? await runOnce(act, idempotency)
-        : { data: await act(), isRepeated: false }
-      return { data: data as never, next: nextOf(call.headers.Link), isRepeated }
-    } finally {
-      call.longPage.end()
-    }
+    const act = () => route.handle(call)
+    const { data, isRepeated } = idempotency
+      ? await runOnce(act, idempotency)
+      : { data: await act(), isRepeated: false }
+    return { data: data as never, next: nextOf(call.headers.Link), isRepeated }
   }
 }
 

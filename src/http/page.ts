@@ -12,7 +12,6 @@ import {
   type Uuid,
 } from '../lib/ids.ts'
 import { invalid } from '../lib/problems.ts'
-import type { LongPage } from './long-pages.ts'
 import type { Call } from './route.ts'
 
 /** The records to read: at most `limit` of those that follow `after`. */
@@ -20,14 +19,15 @@ export type Part<Cursor> = { limit: number; after: Cursor | null }
 
 export type Page<Cursor, Row> = Part<Cursor> & {
   cursorOf(row: Row): Cursor
-  long: LongPage
+  /** Whose records they are. */
+  companyId: Uuid
   /** Adds the link to the next page, which starts after this record. */
   linkAfter(row: Row): void
 }
 
 type PageCall<Cursor> = Pick<
   Call<{ limit?: number; after?: Cursor }>,
-  'app' | 'path' | 'query' | 'headers' | 'longPage'
+  'app' | 'company' | 'path' | 'query' | 'headers'
 >
 
 /** One page of a list of records, which are ordered by their ids. */
@@ -91,7 +91,7 @@ function keyset<Cursor, Row>(
     limit,
     after,
     cursorOf,
-    long: call.longPage,
+    companyId: call.company.id,
     linkAfter(row) {
       call.headers.Link = nextLink(call, publicCursorOf(row))
     },

@@ -13,7 +13,8 @@ import {
   BankReceipt,
 } from '../core/simulated-bank/view.ts'
 import { clientName } from '../lib/client-name.ts'
-import type { RateLimit, Slots } from '../lib/limits.ts'
+import { type FairQueue, inSlot } from '../lib/fair-queue.ts'
+import type { RateLimit } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { IGNORED_FIELDS, inputReader } from './input.ts'
 import { serializerOf } from './serializer.ts'
@@ -67,9 +68,9 @@ export const TAKEN: Order[] = [
  * The simulated bank accepts only its own codes, so no real money is moved.
  */
 export function registerPayers(server: FastifyInstance, app: FullApp): void {
-  const { rate, shares } = app.limits
+  const { rate, queue } = app.limits
   const limit = app.config.rateLimit && rate('payers', ORDERS.perSecond, ORDERS.burst)
-  const slots = shares('orders', ORDERS_AT_ONCE, 1, 1)
+  const slots = queue('orders', { size: ORDERS_AT_ONCE, perOwner: 1 })
   for (const order of TAKEN) register(server, app, order, limit, slots)
   for (const [path, read] of LOCATIONS) {
     server.get(path, async (request, reply) => {
@@ -102,7 +103,7 @@ function register(
   app: FullApp,
   order: Order,
   limit: RateLimit | null,
-  slots: Slots,
+  slots: FairQueue,
 ): void {
   const { status, message } = order
   // An order to a real bank takes no slot, because it may take long, and others must not wait.
@@ -115,7 +116,8 @@ function register(
     const address = clientName(request.ip)
     const { body: given } = read(request, (fields) => reply.header(IGNORED_FIELDS, fields))
     const act = () => order.act(app, given as never, request.params as never)
-    const data = await (isSimulated ? slots.during(address, ORDER_WAIT_MS, tooMany, act) : act())
+    const wait = { most_ms: ORDER_WAIT_MS, late: tooMany }
+    const data = await (isSimulated ? inSlot(slots, address, wait, act) : act())
     const { version } = request
     const body = version.success(status, message, serialize, data)
     reply.status(status).header('X-Api-Version', version.name)

@@ -54,8 +54,6 @@ export function createReader(
       // It was deleted meanwhile.
       if (error instanceof Problem && error.status === 404) return null
       throw error
-    } finally {
-      call.longPage.end()
     }
   }
   const first: Reader['first'] = async (operationId, asked = {}) => {

@@ -7,8 +7,7 @@ import type { Tx } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
 import type { Language } from '../lib/language.ts'
 import type { ProblemCode } from '../lib/problems.ts'
-import type { Rest } from './gate.ts'
-import type { LongPage } from './long-pages.ts'
+import type { Rest } from './request-slots.ts'
 
 /** A request with a company, a version and a valid body. */
 export type Call<Query = unknown, Body = unknown, Data = unknown> = {
@@ -27,8 +26,6 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   body: Body
   /** More headers of the answer. */
   headers: Record<string, string>
-  /** The slot that a list needs before it reads a long page. */
-  longPage: LongPage
   /** For a request that waits: others of its company are worked on meanwhile. */
   rest: Rest
   /** The hash of path and body as they were sent, by which a repeated request is recognized. */

@@ -6,28 +6,26 @@ import Fastify, {
 } from 'fastify'
 import { placeOf } from '../core/app.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { clientName, withoutPorts } from '../lib/client-name.ts'
+import { withoutPorts } from '../lib/client-name.ts'
 import { idOfSuffix, newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 import { type Admit, admission, requestedVersion } from './admission.ts'
 import type { AgentCall } from './agent-message.ts'
 import { registerAgents } from './agents.ts'
-import { createArrivals } from './arrivals.ts'
-import { type KeyRing, keyIn, type Session } from './auth.ts'
+import type { Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody, VALUES_LIMIT } from './body.ts'
 import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
-import type { Ticket } from './gate.ts'
 import { addSafeHeaders, safeHeaders } from './headers.ts'
-import { holdSlot } from './hold-slot.ts'
 import { registerOperations } from './operations.ts'
 import { registerPayers } from './payers.ts'
+import type { RequestSlot } from './request-slots.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import type { ServerParts } from './server-parts.ts'
-import { isOver } from './slices.ts'
+import { takeTurn } from './turns.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -35,7 +33,7 @@ declare module 'fastify' {
     session: Session | null
     idempotencyKey: string | null
     route: Route | null
-    ticket: Ticket | null
+    slot: RequestSlot | null
     /** What an agent asks for. Null for others. */
     agentCall: AgentCall | null
     /** Of the catalogue, if the answer is an error. */
@@ -108,7 +106,6 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
 /** What happens to a request first: its address and version are known, or it is refused. */
 function beginRequests(server: FastifyInstance, parts: ServerParts): void {
   const { config } = parts.app
-  const arrivals = config.rateLimit && createArrivals()
   const hasProxies = config.trustedProxies.length > 0
   server.addHook('onRequest', (request, reply, done) => {
     const { headers } = request
@@ -117,15 +114,11 @@ function beginRequests(server: FastifyInstance, parts: ServerParts): void {
     if (hasProxies && typeof forwarded === 'string') {
       headers['x-forwarded-for'] = withoutPorts(forwarded)
     }
-    const begin = () => {
-      if (parts.state.closing) reply.header('Connection', 'close')
-      // Until the company is known, the requested version decides the form of an error.
-      request.version = requestedVersion(request) ?? LATEST
-      if (headers.host?.includes(',')) done(twoHosts())
-      else done(request.is404 ? unknownRoute(request) : undefined)
-    }
-    if (arrivals) arrivals.add(senderOf(request, parts.keys), begin)
-    else begin()
+    if (parts.state.closing) reply.header('Connection', 'close')
+    // Until the company is known, the requested version decides the form of an error.
+    request.version = requestedVersion(request) ?? LATEST
+    if (headers.host?.includes(',')) done(twoHosts())
+    else done(request.is404 ? unknownRoute(request) : undefined)
   })
 }
 
@@ -135,7 +128,7 @@ function decorateRequests(server: FastifyInstance): void {
   server.decorateRequest('session', null)
   server.decorateRequest('idempotencyKey', null)
   server.decorateRequest('route', null)
-  server.decorateRequest('ticket', null)
+  server.decorateRequest('slot', null)
   server.decorateRequest('agentCall', null)
   server.decorateRequest('errorCode', null)
 }
@@ -159,6 +152,7 @@ function findPlacesAgain(server: FastifyInstance, app: FullApp): void {
 
 function registerRoutes(server: FastifyInstance, parts: ServerParts, admit: Admit): void {
   for (const route of ROUTES) {
+    const answer = compileRoute(parts.app, route)
     server.route({
       method: route.method,
       url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -166,42 +160,33 @@ function registerRoutes(server: FastifyInstance, parts: ServerParts, admit: Admi
         request.route = route
         admit(request, reply, route, done)
       },
-      handler: holdSlot(compileRoute(parts.app, route)),
+      handler: (request, reply) => request.slot!.during(() => answer(request, reply)),
     })
   }
 }
 
-/** Parsing a body of this size takes less than a tenth of a millisecond. */
-const SMALL_BODY_BYTES = 2048
+/** Parsing and checking a body of this size takes less than half a millisecond. */
+const SMALL_BODY_BYTES = 8192
 
 function parseBody(
   request: FastifyRequest,
   raw: string | Buffer,
   done: (error: Error | null, body?: unknown) => void,
 ): void {
-  // If the slice is over, a large body is parsed in the next one.
-  if (raw.length > SMALL_BODY_BYTES && isOver()) {
-    setImmediate(parseBody, request, raw, done)
-    return
+  const parse = () => {
+    let body: unknown
+    try {
+      body = readBody(raw as Buffer, VALUES_LIMIT)
+    } catch (error) {
+      done(error as Error)
+      return
+    }
+    done(null, body)
   }
-  const start_ms = performance.now()
-  let body: unknown
-  try {
-    body = readBody(raw as Buffer, VALUES_LIMIT)
-  } catch (error) {
-    done(error as Error)
-    return
-  } finally {
-    request.ticket?.spender.spend(performance.now() - start_ms)
-  }
-  done(null, body)
-}
-
-/** The company of a cached key, otherwise the address. */
-function senderOf({ headers, ip }: FastifyRequest, keys: KeyRing): string {
-  const key = keyIn(headers, true)
-  const session = key === null ? null : keys.findCached(key)
-  return session?.company.id ?? clientName(ip)
+  const sender = request.session?.company.id ?? request.ip
+  const waiting = raw.length > SMALL_BODY_BYTES ? takeTurn(sender) : undefined
+  if (waiting) waiting.then(parse)
+  else parse()
 }
 
 /** Whether the request is from a browser that shows pages. */

@@ -19,7 +19,7 @@ import { EVENT_COMPONENTS } from './openapi/webhooks.ts'
 import { createReader, recentAnswer } from './recent-answers.ts'
 import type { Route } from './route.ts'
 import { serializerOf } from './serializer.ts'
-import { isOver, nextSlice } from './slices.ts'
+import { takeTurn } from './turns.ts'
 
 type Routes = readonly Route[]
 
@@ -123,7 +123,7 @@ export async function diffVersions(
     const route = routes.find(({ operationId }) => operationId === operation)
     // The log may have an operation of a former release.
     if (!route) continue
-    if (isOver()) await nextSlice()
+    await takeTurn(actor.company.id)
     const { operationId, method, path } = route
     const change = compared.get(operation) ?? { operationId, method, path, changes: [] }
     const scope = route.scope.replace(':write', ':read') as Scope

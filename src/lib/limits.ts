@@ -1,30 +1,12 @@
-import { createBuckets } from './bucket.ts'
-import { createShares } from './shares.ts'
-import { createTally } from './tally.ts'
+import { createFairQueue, type FairQueue, type QueueLimits, type Soon } from './fair-queue.ts'
+import { createBuckets } from './token-bucket.ts'
 
-/** Known at once if this process counts, and a little later if another does. */
-export type Soon<T> = T | Promise<T>
-
-/** Token buckets by name, as in `bucket.ts`. */
+/** Token buckets by name, as in `token-bucket.ts`. */
 export type RateLimit = {
   /** Takes a token: 0 when there was one, otherwise the seconds to wait for it. */
   take(name: string): Soon<number>
   /** Gives back a token that was taken. */
   giveBack(name: string): void
-}
-
-/** Counts by name how many there are at once, as in `tally.ts`. */
-export type CountLimit = {
-  /** False if there are as many as may be. */
-  add(name: string): Soon<boolean>
-  remove(name: string): void
-}
-
-/** Places that are divided among companies, as in `shares.ts`. */
-export type Slots = {
-  during<R>(name: string, most_ms: number, late: () => Error, act: () => Promise<R>): Promise<R>
-  /** How many of this process wait. */
-  waiting(): number
 }
 
 /** Names that a process of this machine knows. */
@@ -40,8 +22,7 @@ export type KnownNames = {
  */
 export type Limits = {
   rate(limit: string, perSecond: number, burst: number): RateLimit
-  count(limit: string, max: number): CountLimit
-  shares(limit: string, size: number, max: number, rest: number): Slots
+  queue(limit: string, limits: Pick<QueueLimits, 'size' | 'perOwner'>): FairQueue
   /** API keys that have worked in any process, by their hash. Null: there is no other process. */
   familiarKeys: KnownNames | null
 }
@@ -55,8 +36,7 @@ export const ownLimits: Limits = {
       giveBack: (name) => buckets.giveBack(name, performance.now()),
     }
   },
-  count: (_limit, max) => createTally(max),
-  shares: (_limit, size, max, rest) => createShares(size, max, rest),
+  queue: (_limit, limits) => createFairQueue(limits),
   familiarKeys: null,
 }
 

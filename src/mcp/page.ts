@@ -1,11 +1,10 @@
 import type { Company } from '../core/companies/rules.ts'
-import { longPageOf } from '../http/long-pages.ts'
 import type { Page } from '../http/page.ts'
 import type { Uuid } from '../lib/ids.ts'
 
 /** One page of records, and the last one of it if there are more. */
 export function createPage(
-  { id }: Pick<Company, 'id'>,
+  { id: companyId }: Pick<Company, 'id'>,
   limit: number,
   after: Uuid | null,
 ): Page<Uuid, { id: Uuid }> & { next(): Uuid | null } {
@@ -14,8 +13,7 @@ export function createPage(
     limit,
     after,
     cursorOf: (row) => row.id,
-    // A page of an agent is never a long one by its number, but large records may make it one.
-    long: longPageOf(id),
+    companyId,
     linkAfter(row) {
       next = row.id
     },

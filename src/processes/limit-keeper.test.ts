@@ -85,33 +85,21 @@ test('what fails in any process is counted before it is tried, and what succeeds
   assert.equal(done(await tryAll(2, 'right')), 0, 'until there are tokens again')
 })
 
-test('what a process has counted is given back when it ends, and nothing else', () => {
+test('the slots of a process are given back when it ends, and no others', () => {
   const keeper = createLimitKeeper()
   const [one, other] = [join(keeper), join(keeper)]
-  for (const client of [one, other]) client.send(0, 'count', 'pages', '', 3)
-  one.send(1, 'add', 'pages', 'a')
-  one.send(2, 'add', 'pages', 'a')
-  one.send(0, 'remove', 'pages', 'a')
-  other.send(1, 'add', 'pages', 'a')
-  other.send(2, 'add', 'pages', 'a')
-  other.send(3, 'add', 'pages', 'a')
+  for (const client of [one, other]) client.send(0, 'queue', 'pages', '', 100, 3)
+  one.send(1, 'tryEnter', 'pages', 'a')
+  one.send(2, 'tryEnter', 'pages', 'a')
+  one.send(0, 'leave', 'pages', '', 2)
+  other.send(1, 'tryEnter', 'pages', 'a')
+  other.send(2, 'tryEnter', 'pages', 'a')
+  other.send(3, 'tryEnter', 'pages', 'a')
   assert.deepEqual([...other.answers.values()], [true, true, false])
   one.end()
-  other.send(4, 'add', 'pages', 'a')
-  other.send(5, 'add', 'pages', 'a')
+  other.send(4, 'tryEnter', 'pages', 'a')
+  other.send(5, 'tryEnter', 'pages', 'a')
   assert.deepEqual([other.answers.get(4), other.answers.get(5)], [true, false])
-})
-
-test('limits whose names begin alike are given back apart', () => {
-  const keeper = createLimitKeeper()
-  const [one, other] = [join(keeper), join(keeper)]
-  for (const limit of ['waits', 'waits of a']) one.send(0, 'count', limit, '', 1)
-  one.send(1, 'add', 'waits', 'of a shop')
-  one.send(2, 'add', 'waits of a', 'shop')
-  one.end()
-  other.send(1, 'add', 'waits', 'of a shop')
-  other.send(2, 'add', 'waits of a', 'shop')
-  assert.deepEqual([...other.answers.values()], [true, true])
 })
 
 test('a verb that nobody knows is an error', () => {
@@ -119,10 +107,10 @@ test('a verb that nobody knows is an error', () => {
   assert.throws(() => client.send(1, 'lend' as 'take', 'pages', 'a'), /no verb "lend"/)
 })
 
-test('a place goes to another process when the first leaves it, ends, or waits no more', async () => {
+test('a slot goes to another process when the first leaves it, ends, or waits no more', async () => {
   const keeper = createLimitKeeper()
   const [one, other, third] = [join(keeper), join(keeper), join(keeper)]
-  for (const client of [one, other, third]) client.send(0, 'shares', 'moves', '', 1, 1, 0)
+  for (const client of [one, other, third]) client.send(0, 'queue', 'moves', '', 1, 1)
   one.send(1, 'enter', 'moves', 'a', LONG_MS)
   await settled()
   other.send(1, 'enter', 'moves', 'b', LONG_MS)
@@ -136,7 +124,7 @@ test('a place goes to another process when the first leaves it, ends, or waits n
   other.end()
   await settled()
   assert.equal(third.answers.get(1), true)
-  // One that waits while it ends takes the place and gives it back.
+  // One that waits while it ends takes the slot and gives it back.
   one.send(2, 'enter', 'moves', 'a', LONG_MS)
   await settled()
   one.end()
@@ -149,7 +137,7 @@ test('a place goes to another process when the first leaves it, ends, or waits n
 test('who waits for too long is refused', async () => {
   const keeper = createLimitKeeper()
   const client = join(keeper)
-  client.send(0, 'shares', 'moves', '', 1, 1, 0)
+  client.send(0, 'queue', 'moves', '', 1, 1)
   client.send(1, 'enter', 'moves', 'a', LONG_MS)
   const refused = Promise.withResolvers<LimitAnswer>()
   const other = keeper.join(

@@ -1,4 +1,5 @@
-import { type CountLimit, ownLimits, type RateLimit, type Slots } from '../lib/limits.ts'
+import type { FairQueue, Release } from '../lib/fair-queue.ts'
+import { ownLimits, type RateLimit } from '../lib/limits.ts'
 import type { LimitAnswer, LimitCall } from './messages.ts'
 
 /** One process that uses what is counted. */
@@ -47,20 +48,15 @@ type NamedLimits = ReturnType<typeof createNamedLimits>
 /** Each limit is made when a process first makes it known. */
 function createNamedLimits() {
   const rates = new Map<string, RateLimit>()
-  const counts = new Map<string, CountLimit>()
-  const slots = new Map<string, Slots>()
+  const queues = new Map<string, FairQueue>()
   return {
     rates,
-    counts,
-    slots,
+    queues,
     makeRate([, , limit, , perSecond = 0, burst = 0]: LimitCall): undefined {
       if (!rates.has(limit)) rates.set(limit, ownLimits.rate(limit, perSecond, burst))
     },
-    makeCount([, , limit, , max = 0]: LimitCall): undefined {
-      if (!counts.has(limit)) counts.set(limit, ownLimits.count(limit, max))
-    },
-    makeShares([, , limit, , size = 0, max = 0, rest = 0]: LimitCall): undefined {
-      if (!slots.has(limit)) slots.set(limit, ownLimits.shares(limit, size, max, rest))
+    makeQueue([, , limit, , size = 0, perOwner = 0]: LimitCall): undefined {
+      if (!queues.has(limit)) queues.set(limit, ownLimits.queue(limit, { size, perOwner }))
     },
   }
 }
@@ -70,9 +66,8 @@ function joinLimits(
   answer: (answers: LimitAnswer[]) => void,
   note: (name: string) => undefined,
 ) {
-  const { rates, makeRate, makeCount, makeShares } = limits
-  const counted = createCounted(limits)
-  const places = createPlaces(limits, answer)
+  const { rates, makeRate, makeQueue } = limits
+  const slots = createSlots(limits, answer)
   return {
     /** Undefined if there is no answer, or none yet. */
     carryOut(call: LimitCall): number | boolean | undefined {
@@ -80,32 +75,25 @@ function joinLimits(
       switch (verb) {
         case 'rate':
           return makeRate(call)
-        case 'count':
-          return makeCount(call)
-        case 'shares':
-          return makeShares(call)
+        case 'queue':
+          return makeQueue(call)
         case 'take':
           return rates.get(limit)!.take(name) as number
         case 'giveBack':
           return rates.get(limit)!.giveBack(name) as undefined
-        case 'add':
-          return counted.add(limit, name)
-        case 'remove':
-          return counted.remove(limit, name)
         case 'enter':
-          return places.enter(id, limit, name, number)
+          return slots.enter(id, limit, name, number)
+        case 'tryEnter':
+          return slots.tryEnter(id, limit, name)
         case 'leave':
-          return places.leave(number)
+          return slots.leave(number)
         case 'note':
           return note(name)
         default:
           throw new Error(`there is no verb "${verb satisfies never}"`)
       }
     },
-    end(): void {
-      counted.end()
-      places.end()
-    },
+    end: slots.end,
   }
 }
 
@@ -131,62 +119,42 @@ function createFamiliarNames() {
   }
 }
 
-/** What a process has added and not removed. */
-function createCounted({ counts }: NamedLimits) {
-  /** By limit, then by name. */
-  const added = new Map<string, Map<string, number>>()
-  function change(limit: string, name: string, by: 1 | -1): void {
-    const names = added.get(limit) ?? new Map<string, number>()
-    added.set(limit, names)
-    const count = (names.get(name) ?? 0) + by
-    if (count > 0) names.set(name, count)
-    else names.delete(name)
-  }
-  return {
-    add(limit: string, name: string): boolean {
-      const isFree = counts.get(limit)!.add(name) as boolean
-      if (isFree) change(limit, name, 1)
-      return isFree
-    },
-    remove(limit: string, name: string): undefined {
-      counts.get(limit)!.remove(name)
-      change(limit, name, -1)
-    },
-    end(): void {
-      for (const [limit, names] of added) {
-        for (const [name, count] of names) {
-          for (let left = count; left > 0; left -= 1) counts.get(limit)!.remove(name)
-        }
-      }
-    },
-  }
-}
-
-/** Only ends the wait here. The process that waits has an error of its own for it. */
-const tooLate = () => new Error('waited for too long')
-
-/** The places that a process has entered and not left. */
-function createPlaces({ slots }: NamedLimits, answer: (answers: LimitAnswer[]) => void) {
-  const entered = new Map<number, () => void>()
+/** The slots that a process has, by the call that has taken each. */
+function createSlots({ queues }: NamedLimits, answer: (answers: LimitAnswer[]) => void) {
+  const held = new Map<number, Release>()
   let hasEnded = false
+
+  function hold(id: number, release: Release): void {
+    if (hasEnded) release()
+    else held.set(id, release)
+  }
+
   return {
-    enter(id: number, limit: string, name: string, most_ms: number): undefined {
-      const stay = () =>
-        new Promise<void>((resolve) => {
-          if (hasEnded) return resolve()
-          entered.set(id, resolve)
-          answer([[id, true]])
-        })
-      const refuse = () => answer([[id, false]])
-      slots.get(limit)!.during(name, most_ms, tooLate, stay).catch(refuse)
+    enter(id: number, limit: string, owner: string, most_ms: number): true | undefined {
+      const taken = queues.get(limit)!.take(owner, { most_ms })
+      if (!(taken instanceof Promise)) {
+        hold(id, taken)
+        return true
+      }
+      const begin = (release: Release) => {
+        hold(id, release)
+        answer([[id, true]])
+      }
+      taken.then(begin, () => answer([[id, false]]))
+      return undefined
+    },
+    tryEnter(id: number, limit: string, owner: string): boolean {
+      const release = queues.get(limit)!.tryTake(owner) as Release | null
+      if (release) hold(id, release)
+      return release !== null
     },
     leave(id: number): undefined {
-      entered.get(id)?.()
-      entered.delete(id)
+      held.get(id)?.()
+      held.delete(id)
     },
     end(): void {
       hasEnded = true
-      for (const leave of entered.values()) leave()
+      for (const release of held.values()) release()
     },
   }
 }

@@ -15,18 +15,8 @@ export type StartOrder = {
 /** A call of something that is counted in the parent. A call with the id 0 has no answer. */
 export type LimitCall = [id: number, verb: Verb, limit: string, name: string, ...numbers: number[]]
 
-/** The first three make a limit known, and the others use one. */
-export type Verb =
-  | 'rate'
-  | 'count'
-  | 'shares'
-  | 'take'
-  | 'giveBack'
-  | 'add'
-  | 'remove'
-  | 'enter'
-  | 'leave'
-  | 'note'
+/** The first two make a limit known, and the others use one. */
+export type Verb = 'rate' | 'queue' | 'take' | 'giveBack' | 'enter' | 'tryEnter' | 'leave' | 'note'
 
 export type LimitAnswer = [id: number, value: number | boolean]
 

@@ -1,9 +1,13 @@
+import { type FairQueue, type Owner, QueueLate, type QueueLimits } from '../lib/fair-queue.ts'
 import type { KnownNames, Limits, RateLimit } from '../lib/limits.ts'
 import { createRecent } from '../lib/memo.ts'
 import type { Channel } from './channel.ts'
 
 /** As many names as the parent remembers for a limit. */
 const MAX_REFUSED = 20_000
+
+/** The longest time of a timer, and more than any queue has slots. */
+const MOST = 2 ** 31 - 1
 
 /** As many keys as a process remembers itself. */
 const MAX_FAMILIAR = 10_000
@@ -50,35 +54,31 @@ export function createRemoteLimits(
     }
   }
 
+  function queue(limit: string, { size = MOST, perOwner = MOST }: QueueLimits): FairQueue {
+    post('queue', limit, '', size, perOwner)
+    let waiting = 0
+    async function enter(verb: 'enter' | 'tryEnter', owner: Owner, most_ms: number) {
+      waiting += 1
+      const entering = ask(verb, limit, owner ?? '', most_ms)
+      const hasEntered = await entering.finally(() => {
+        waiting -= 1
+      })
+      return hasEntered ? () => post('leave', limit, '', entering.id) : null
+    }
+    return {
+      tryTake: (owner) => enter('tryEnter', owner, 0),
+      async take(owner, { most_ms = MOST } = {}) {
+        const release = await enter('enter', owner, most_ms)
+        if (!release) throw new QueueLate()
+        return release
+      },
+      waiting: () => waiting,
+    }
+  }
+
   return {
     rate,
-    count(limit, max) {
-      post('count', limit, '', max)
-      return {
-        add: async (name) => (await ask('add', limit, name)) as boolean,
-        remove: (name) => post('remove', limit, name),
-      }
-    },
-    shares(limit, size, max, rest) {
-      post('shares', limit, '', size, max, rest)
-      let waiting = 0
-      return {
-        waiting: () => waiting,
-        async during(name, most_ms, late, act) {
-          waiting += 1
-          const entering = ask('enter', limit, name, most_ms)
-          const hasEntered = await entering.finally(() => {
-            waiting -= 1
-          })
-          if (!hasEntered) throw late()
-          try {
-            return await act()
-          } finally {
-            post('leave', limit, name, entering.id)
-          }
-        },
-      }
-    },
+    queue,
     familiarKeys: {
       ...familiar,
       note: (name) => post('note', '', name),

@@ -8,8 +8,8 @@ import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
 import { isFinal, lookUp, type State, stateOf } from './found.ts'
-import { takeSeat } from './seats.ts'
 import type { Site } from './site.ts'
+import { holdSlot } from './slots.ts'
 
 /** How often the states of all open pages are read. */
 const POLL_MS = 500
@@ -37,20 +37,18 @@ type Watcher = { token: string; state: State | null; reply: FastifyReply }
 export function registerLive(scope: FastifyInstance, { app }: Site): void {
   type Named = { Params: { token: string } }
   const watch = createWatch(app)
-  const { rate, count } = app.limits
-  const byAddress = count('open pages of an address', MAX_OF_ADDRESS)
-  const byToken = count('open pages of a charge', MAX_OF_CHARGE)
-  const inAll = count('open pages', MAX_WATCHERS)
+  const { rate, queue } = app.limits
+  const byAddress = queue('open pages', { size: MAX_WATCHERS, perOwner: MAX_OF_ADDRESS })
+  const byToken = queue('open pages of a charge', { perOwner: MAX_OF_CHARGE })
   const opened = app.config.rateLimit && rate('opened pages', OPENED.perSecond, OPENED.burst)
   // Nobody asks for the head of something that has no end.
   scope.get<Named>('/pay/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
     const { token } = request.params
     const address = clientName(request.ip)
     if (opened && (await opened.take(address)) > 0) throw tooManyPages()
-    const isNear = await takeSeat(byAddress, address, reply)
-    if (!isNear || !(await takeSeat(byToken, token, reply))) throw tooManyPages()
+    const hasSlot = await holdSlot(byAddress, address, reply)
+    if (!hasSlot || !(await holdSlot(byToken, token, reply))) throw tooManyPages()
     const state = stateOf(await lookUp(app, token))
-    if (!(await takeSeat(inAll, 'all', reply))) throw problem('service_unavailable')
     startStream(reply)
     watch.join({ token, state: null, reply }, state)
   })

@@ -36,7 +36,7 @@ export type Pages = {
 
 /** The pages for people. They need no key, read forms instead of JSON, and show errors as pages. */
 export function createPages(app: FullApp, own: Omit<Site, 'app' | 'assets' | 'files'>): Pages {
-  const files = app.limits.count('files of a company', MAX_FILES)
+  const files = app.limits.queue('files of a company', { perOwner: MAX_FILES })
   const site: Site = { app, assets: readAssets(), files, ...own }
   return {
     register(server) {

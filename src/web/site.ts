@@ -1,8 +1,8 @@
 import type { FullApp } from '../core/full-app.ts'
 import type { Operate, Operation } from '../core/operate.ts'
 import type { CompareVersions, DiffVersions } from '../core/version-changes/rules.ts'
+import type { FairQueue } from '../lib/fair-queue.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { CountLimit } from '../lib/limits.ts'
 import type { Assets } from './assets.ts'
 
 /** The company that local mode creates for trials. */
@@ -20,8 +20,8 @@ export type Site = {
   compareVersions: CompareVersions
   /** How the answers that a company uses would change. */
   diffVersions: DiffVersions
-  /** Counts the files that people of a company read. */
-  files: CountLimit
+  /** The files that people of a company read at the same time. */
+  files: FairQueue
   /** Null if this is not local mode, or if the sandbox is not created yet. */
   sandbox(): Sandbox | null
   /** Replaces the sandbox with a new company. */

@@ -9,9 +9,9 @@ import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import type { DueTask, FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
+import { createFairQueue, type FairQueue, inSlot } from '../lib/fair-queue.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
-import { createShares, type Shares } from '../lib/shares.ts'
 import { untilOneEnds } from './rounds.ts'
 
 /** How often clocks to move are searched for while others move. */
@@ -19,8 +19,6 @@ const SEARCH_MS = 250
 const MAX_ADVANCING = 100
 /** How many steps of clocks run at once. Each is work for the database. */
 const MAX_STEPS = 2
-/** Between steps there is a rest of so many times their length while other clocks wait. */
-const STEP_REST = 5
 /** How long a step waits for other steps. */
 const STEP_WAIT_MS = 60_000
 /** The pauses between looks whether due work is done, short at first. */
@@ -36,7 +34,7 @@ export async function advanceTestClocks(app: FullApp, signal?: AbortSignal): Pro
   const locks = await openClockLocks(app.db)
   const end = AbortSignal.any([locks.lost, ...(signal ? [signal] : [])])
   const advancing = new Map<Uuid, Promise<void>>()
-  const steps = createShares(MAX_STEPS, 1, STEP_REST)
+  const steps = createFairQueue({ size: MAX_STEPS, perOwner: 1 })
   try {
     while (!end.aborted) {
       await startAll(app, locks, steps, advancing, end)
@@ -53,7 +51,7 @@ export async function advanceTestClocks(app: FullApp, signal?: AbortSignal): Pro
 async function startAll(
   app: FullApp,
   locks: ClockLocks,
-  steps: Shares,
+  steps: FairQueue,
   advancing: Map<Uuid, Promise<void>>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -73,11 +71,12 @@ async function startAll(
 async function advance(
   app: FullApp,
   companyId: Uuid,
-  steps: Shares,
+  steps: FairQueue,
   signal: AbortSignal,
 ): Promise<void> {
   let [last, pause_ms] = ['', MIN_PAUSE_MS]
-  const nextStep = () => steps.during(companyId, STEP_WAIT_MS, tooLate, () => step(app, companyId))
+  const wait = { most_ms: STEP_WAIT_MS, late: tooLate }
+  const nextStep = () => inSlot(steps, companyId, wait, () => step(app, companyId))
   while (!signal.aborted) {
     const here = await nextStep().catch((error) => {
       app.log.error({ ...describeError(error), company: companyId }, 'a test clock was not moved')

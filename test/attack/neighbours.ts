@@ -8,7 +8,7 @@ import { call, companies, makeCharges } from './shops.ts'
 /** Companies that send what their own keys allow. */
 
 /** What the limit allows to one key, unless it is set otherwise. */
-const PER_KEY = 100
+const PER_KEY = 500
 
 const keysOf = async (scene: Scene, count: number): Promise<Context> => ({
   keys: (await companies(scene, count)).map(({ key }) => key),

@@ -16,8 +16,9 @@ export type Result = {
   waiting: { what: string; most_s: number; without_s: number[]; with_s: number[] } | null
 }
 
-/** A neighbour's p99 under an attack is at most so many times what it is without. */
-export const MAX_RATIO = 2
+/** A neighbour's p99 under an attack is at most so many times what it is without, or so long. */
+export const MAX_RATIO = 3
+export const MAX_P99_MS = 50
 
 export const ratioOf = (result: Result): number =>
   medianRatio(
@@ -30,8 +31,11 @@ export function faultsOf(result: Result): string[] {
   const { waiting } = result
   const failed = result.with.reduce((sum, round) => sum + round.failed, 0)
   const longest = Math.max(0, ...(waiting?.with_s ?? []))
+  const isSlow = median(result.with.map(({ p99_ms }) => p99_ms)) > MAX_P99_MS
   return [
-    ...(ratioOf(result) > MAX_RATIO ? [`p99 more than ${MAX_RATIO} ×`] : []),
+    ...(isSlow && ratioOf(result) > MAX_RATIO
+      ? [`p99 more than ${MAX_RATIO} × and ${MAX_P99_MS} ms`]
+      : []),
     ...(failed > 0 ? [`${failed} sales failed`] : []),
     ...(waiting && longest > waiting.most_s ? [`waited more than ${waiting.most_s} s`] : []),
   ]

@@ -372,14 +372,11 @@ test('a bank that was connected meanwhile is neither replaced nor disconnected',
       return connectBank(tx, app.vault, id, fields, api.clock.now())
     })
 
-  const place = Promise.withResolvers<void>()
-  const never = () => new Error('there is a place')
-  const held = app.bankPages.certificates.during(id, 1000, never, () => place.promise)
+  const release = await app.bankPages.certificates.take(id)
   const renewing = send(member, `${BANK}/renew`, NEW_FILES)
   await becomes('the form waits', async () => app.bankPages.certificates.waiting() === 1)
   const second = await connectAnother()
-  place.resolve()
-  await held
+  release()
   const renewed = await renewing
   assert.equal(renewed.status, 409)
   assert.match(renewed.text, /foi alterada enquanto/)

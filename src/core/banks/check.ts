@@ -185,8 +185,9 @@ export async function askForPage<T>(
   { id }: Pick<Company, 'id'>,
   ask: () => Promise<T>,
 ): Promise<{ answer: T } | 'running' | 'late'> {
-  if (!(await checks.add(id))) return 'running'
-  const asked = ask().finally(() => checks.remove(id))
+  const release = await checks.tryTake(id)
+  if (!release) return 'running'
+  const asked = ask().finally(release)
   const { promise: late, resolve } = Promise.withResolvers<'late'>()
   const timer = setTimeout(resolve, PAGE_MS, 'late')
   try {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Tx } from '../../db/database.ts'
+import { inSlot } from '../../lib/fair-queue.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
@@ -75,7 +76,7 @@ const tooManyMoves = () =>
  * connection, because waiting moves would otherwise use up the connections of others.
  */
 export const oneMoveAtATime = <R>(app: App, companyId: Uuid, act: () => Promise<R>): Promise<R> =>
-  app.clockMoves.during(companyId, MOVE_WAIT_MS, tooManyMoves, act)
+  inSlot(app.clockMoves, companyId, { most_ms: MOVE_WAIT_MS, late: tooManyMoves }, act)
 
 const [MIN_POLL_MS, MAX_POLL_MS] = [5, 100]
 

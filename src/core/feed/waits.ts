@@ -60,8 +60,8 @@ type Waiting = Pick<Wanted, 'from' | 'type' | 'redeliveries'> & { end(how: WaitE
 /** A company with seats: who of them waits, and how often its feed may have changed. */
 type Company = { seats: number; waiting: Set<Waiting>; changes: number }
 
-const tooMany = (what: string) =>
-  problem('rate_limited', `Too many requests of ${what} wait for events. Ask without wait.`, {
+const tooMany = () =>
+  problem('rate_limited', 'Too many requests wait for events. Ask without wait.', {
     'Retry-After': '5',
   })
 
@@ -83,7 +83,7 @@ export function createFeedWaits(db: Database, limits: Limits, log: Log): FeedWai
 
   return {
     async take(id) {
-      const company = await seats.take(id)
+      const { company, leave } = await seats.take(id)
       await follows.add(id)
       let before = company.changes
       return {
@@ -95,7 +95,7 @@ export function createFeedWaits(db: Database, limits: Limits, log: Log): FeedWai
           before = company.changes
           return ended
         },
-        leave: () => seats.leave(id),
+        leave,
       }
     },
     share: createShare(),
@@ -124,26 +124,20 @@ export function createFeedWaits(db: Database, limits: Limits, log: Log): FeedWai
 }
 
 function createSeats(companies: Map<Uuid, Company>, limits: Limits) {
-  const ofCompany = limits.count('waits for events of a company', MAX_OF_COMPANY)
-  const inAll = limits.count('waits for events', MAX_WAITING)
+  const queue = limits.queue('waits for events', { size: MAX_WAITING, perOwner: MAX_OF_COMPANY })
   return {
-    async take(id: Uuid): Promise<Company> {
-      if (!(await ofCompany.add(id))) throw tooMany('this company')
-      if (!(await inAll.add('all'))) {
-        ofCompany.remove(id)
-        throw tooMany('all companies')
-      }
+    async take(id: Uuid): Promise<{ company: Company; leave(): void }> {
+      const release = await queue.tryTake(id)
+      if (!release) throw tooMany()
       const company = companies.get(id) ?? { seats: 0, waiting: new Set(), changes: 0 }
       companies.set(id, company)
       company.seats += 1
-      return company
-    },
-    leave(id: Uuid): void {
-      ofCompany.remove(id)
-      inAll.remove('all')
-      const company = companies.get(id)!
-      company.seats -= 1
-      if (company.seats === 0) companies.delete(id)
+      const leave = () => {
+        release()
+        company.seats -= 1
+        if (company.seats === 0) companies.delete(id)
+      }
+      return { company, leave }
     },
   }
 }

@@ -1,4 +1,5 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { inSlot } from '../../lib/fair-queue.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import { isCommon } from './common-passwords.ts'
@@ -48,7 +49,7 @@ function hash(
 ): Promise<Buffer> {
   if (hashing.waiting() >= MAX_WAITING) throw tooBusy()
   const message = password.normalize('NFKC')
-  return hashing.during(address, WAIT_MS, tooBusy, () =>
+  return inSlot(hashing, address, { most_ms: WAIT_MS, late: tooBusy }, () =>
     derive({ message, nonce: salt, tagLength: HASH_BYTES, ...cost }),
   )
 }

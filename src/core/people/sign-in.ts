@@ -20,7 +20,7 @@ export const limitPasswords = (
   limits: Limits,
   { rateLimit }: Pick<Config, 'rateLimit'>,
 ): PasswordLimits => ({
-  hashing: limits.shares('password hashes', HASHING, HASHING, 0),
+  hashing: limits.queue('password hashes', { size: HASHING }),
   byAddress: rateLimit
     ? limits.rate('passwords by address', BY_ADDRESS.perSecond, BY_ADDRESS.burst)
     : null,

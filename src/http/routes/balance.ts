@@ -4,9 +4,9 @@ import { STATEMENT_WRITERS } from '../../core/balance/table.ts'
 import { BalanceView, EntryView, StatementQuery, showEntry } from '../../core/balance/view.ts'
 import { readBalance } from '../../ledger/post.ts'
 import { readStatement } from '../../ledger/statement.ts'
+import { readPage } from '../lists.ts'
 import { numberedPage, type Part } from '../page.ts'
 import { route } from '../route.ts'
-import { readPage } from '../slices.ts'
 
 const get = route({
   method: 'GET',

@@ -6,10 +6,9 @@ import type { WrittenEvent } from '../../core/feed/store.ts'
 import { EventView, type FeedQuery, showEvent } from '../../core/feed/view.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
-import { LONG_PAGE } from '../long-pages.ts'
+import { showAll } from '../lists.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
-import { showInSlices } from '../slices.ts'
 
 const ALL_TIME = { from: null, to: null, firstId: null, beforeId: null }
 
@@ -19,12 +18,11 @@ export type FeedCall = Call<Static<typeof FeedQuery>, undefined, Static<typeof E
 export async function listNewestEvents(call: FeedCall): Promise<Static<typeof EventView>[]> {
   const { app, company, query } = call
   if (query.wait) throw invalid('wait: must not be sent with order=newest')
-  const { limit, after, long, linkAfter } = page(call, 'evt')
-  if (limit > LONG_PAGE) await long.begin()
+  const { limit, after, linkAfter } = page(call, 'evt')
   const wanted = { limit, after, type: query.type ?? null, period: ALL_TIME }
   const { events, next } = await listNewest(app.db, company.id, wanted)
   if (next !== null) linkAfter({ id: next })
-  return showInSlices(events, showEvent)
+  return showAll(company.id, events, showEvent)
 }
 
 type Named = Pick<Call, 'app' | 'company' | 'params'>

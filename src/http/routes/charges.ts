@@ -45,10 +45,9 @@ import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
 import { endOfTick } from '../../lib/end-of-tick.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { LONG_PAGE } from '../long-pages.ts'
+import { LONG_PAGE, readPage } from '../lists.ts'
 import { type Part, page } from '../page.ts'
 import { type Call, route } from '../route.ts'
-import { isOver, nextSlice, readPage } from '../slices.ts'
 
 export const chargeIdOf = (call: { params: Record<string, string> }): string => {
   const id = fromPublic('charge', call.params.id ?? call.params.chargeId ?? '')
@@ -184,7 +183,6 @@ const get = route({
       return showAsCharge(found.recurrence, found.started, showing(call))
     }
     const charge = await findCharge(app, company.id, chargeIdOf(call))
-    if (isOver()) await nextSlice()
     const shown = showCharge(charge, showing(call), { image: true })
     if (!isSubscriptionLink(charge)) return shown
     const started = await findStarted(app.db, company.id, charge.id)

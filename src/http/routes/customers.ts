@@ -11,9 +11,9 @@ import {
 import { LONG_PAGE, LONG_PAGE_SIZE, TaxId } from '../../core/fields.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { Deleted, type Route, route } from '../route.ts'
-import { readPage } from '../slices.ts'
 
 function customerIdOf(text: string | undefined): Uuid {
   const id = fromPublic('clnt', text ?? '')

@@ -11,9 +11,9 @@ import {
 } from '../../core/deliveries/view.ts'
 import { find } from '../../core/webhooks/store.ts'
 import { problem } from '../../lib/problems.ts'
+import { readPage } from '../lists.ts'
 import { deliveryPage } from '../page.ts'
 import { route } from '../route.ts'
-import { readPage } from '../slices.ts'
 import { webhookIdOf } from './webhooks.ts'
 
 const listAll = route({

@@ -3,9 +3,9 @@ import { type FeedPosition, findPosition, readFeed, START } from '../../core/fee
 import { EventView, FeedQuery, showEntry } from '../../core/feed/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { invalid } from '../../lib/problems.ts'
+import { readPage } from '../lists.ts'
 import { feedPage, type Part } from '../page.ts'
 import { route } from '../route.ts'
-import { readPage } from '../slices.ts'
 import { browseEventRoutes, type FeedCall, listNewestEvents } from './browse-events.ts'
 
 const list = route({

@@ -13,9 +13,9 @@ import { NewPaymentRefund, RefundView, showRefund } from '../../core/refunds/vie
 import type { Tx } from '../../db/database.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
+import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
-import { readPage } from '../slices.ts'
 
 /** The scheme's id of a payment, if it has the form of one. */
 export function endToEndIdOf(

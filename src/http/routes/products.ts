@@ -5,9 +5,9 @@ import { find, list, remove, save } from '../../core/products/store.ts'
 import { NewProduct, ProductChange, ProductView, showProduct } from '../../core/products/view.ts'
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { Deleted, route } from '../route.ts'
-import { readPage } from '../slices.ts'
 
 function productIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('prod', call.params.id ?? '')

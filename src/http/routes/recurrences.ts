@@ -21,9 +21,9 @@ import {
 } from '../../core/recurrences/view.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
-import { readPage } from '../slices.ts'
 
 function recurrenceIdOf({ params }: Pick<Call, 'params'>): Uuid {
   const id = fromPublic('rec', params.id ?? '')

@@ -4,9 +4,9 @@ import { LONG_PAGE, LONG_PAGE_SIZE } from '../../core/fields.ts'
 import { refundCharge } from '../../core/refunds/commands.ts'
 import { listOfCharge } from '../../core/refunds/store.ts'
 import { NewRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
+import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
-import { readPage } from '../slices.ts'
 import { chargeIdOf } from './charges.ts'
 
 const create = route({

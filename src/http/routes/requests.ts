@@ -5,10 +5,9 @@ import { listRequests, type RequestFilter } from '../../core/request-log/store.t
 import { RequestQuery, RequestView, showRequest } from '../../core/request-log/view.ts'
 import { lowestIdAt } from '../../lib/ids.ts'
 import { endOfPeriod, startOfPeriod } from '../../pix/local-time.ts'
-import { LONG_PAGE } from '../long-pages.ts'
+import { showAll } from '../lists.ts'
 import { requestPage } from '../page.ts'
 import { type Call, type Route, route } from '../route.ts'
-import { showInSlices } from '../slices.ts'
 
 /** What is no operation is a tool that an agent has used. */
 const AGENT = { method: 'POST', path: '/mcp' }
@@ -48,13 +47,14 @@ export const requestRoutes = (find: (operationId: string) => Route | undefined):
     async handle(call) {
       const { app, company } = call
       const { end, ...filter } = wantedOf(call)
-      const { limit, after, long, linkAfter } = requestPage(call)
-      if (limit > LONG_PAGE) await long.begin()
+      const { limit, after, linkAfter } = requestPage(call)
       const before = after !== null && (end === null || after < end) ? after : end
       const wanted = { ...filter, before }
       const { requests, next } = await listRequests(app.db, company.id, wanted, limit)
       if (next !== null) linkAfter({ id: next })
-      return showInSlices(requests, (one) => showRequest(one, find(one.operation) ?? AGENT))
+      const show = (one: (typeof requests)[number]) =>
+        showRequest(one, find(one.operation) ?? AGENT)
+      return showAll(company.id, requests, show)
     },
   }),
 ]

@@ -1,5 +1,6 @@
 import { showUsed, VersionDiff, VersionQuery } from '../../core/version-changes/view.ts'
 import { LATEST } from '../../versions/history.ts'
+import { asLongPage } from '../lists.ts'
 import { type Route, route } from '../route.ts'
 import { diffVersions, usedSince } from '../version-changes.ts'
 
@@ -22,10 +23,9 @@ export const versionRoutes = (routes: () => readonly Route[]): Route[] => [
     async handle(call) {
       const { app, company, author, query } = call
       const { from = company.apiVersion, to = LATEST.name } = query
-      // It reads many records, so each company compares once at a time, as with long pages.
-      await call.longPage.begin()
       const actor = { app, company, author, scopes: [...call.scopes] }
-      const used = await diffVersions(routes(), actor, from, to)
+      // It reads many records, as a long page does.
+      const used = await asLongPage(company.id, () => diffVersions(routes(), actor, from, to))
       const since = usedSince(app).toISOString()
       return { from, to, since, operations: used.map(showUsed) }
     },

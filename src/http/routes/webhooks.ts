@@ -19,9 +19,9 @@ import {
 } from '../../core/webhooks/view.ts'
 import { isUuid, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { Deleted, route } from '../route.ts'
-import { readPage } from '../slices.ts'
 
 export function webhookIdOf(call: { params: Record<string, string> }): Uuid {
   const id = call.params.id ?? ''

@@ -19,9 +19,9 @@ import {
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
+import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
-import { readPage } from '../slices.ts'
 
 export function withdrawalIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('wd', call.params.id ?? '')

@@ -13,8 +13,8 @@ import {
   showCharge,
 } from '../../core/charges/view.ts'
 import { NewRefund, RefundView } from '../../core/refunds/view.ts'
+import { readPage } from '../../http/lists.ts'
 import type { Part } from '../../http/page.ts'
-import { readPage } from '../../http/slices.ts'
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
@@ -121,7 +121,7 @@ const findTool = tool({
       return found.charges
     }
     const show = (charge: Charge) => showToAgent(caller, asOf(charge, now))
-    const charges = await readPage(page, read, show).finally(page.long.end)
+    const charges = await readPage(page, read, show)
     const next = page.next()
     return {
       text: `${count(charges.length, 'charge')} found${next ? ', and there are more' : ''}.`,

@@ -6,6 +6,7 @@ import { connectBank, disconnectBank, type NewBank } from '../../core/banks/comm
 import { connectFault, type GivenBank, readGiven, withCredentials } from '../../core/banks/given.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
 import type { Tx } from '../../db/database.ts'
+import { inSlot } from '../../lib/fair-queue.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { weighCertificate } from '../../provider/bacen/weigh-certificate.ts'
@@ -160,9 +161,9 @@ async function readEnd(
   const wait_s = uploads ? await uploads.take(company.id) : 0
   if (wait_s > 0) throw tooMany(wait_s)
   const late = () => tooMany(10)
-  const read = await app.bankPages.certificates.during(company.id, CERTIFICATE_WAIT_MS, late, () =>
-    weighCertificate(certificate),
-  )
+  const { certificates } = app.bankPages
+  const wait = { most_ms: CERTIFICATE_WAIT_MS, late }
+  const read = await inSlot(certificates, company.id, wait, () => weighCertificate(certificate))
   if ('endsAt' in read && read.endsAt <= app.systemClock.now()) {
     return { fault: 'certificate-ended' }
   }

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { problem } from '../../lib/problems.ts'
-import { takeSeat } from '../seats.ts'
 import { secure } from '../security.ts'
+import { holdSlot } from '../slots.ts'
 import type { Visit } from './visit.ts'
 
 /** Files that people of one company read at the same time. Each is work as long as it is read. */
@@ -17,7 +17,7 @@ export async function sendCsv(
   filename: string,
   pieces: AsyncIterable<string>,
 ): Promise<FastifyReply> {
-  if (!(await takeSeat(site.files, company.id, reply))) {
+  if (!(await holdSlot(site.files, company.id, reply))) {
     throw problem('rate_limited', 'Too many files are read at once.', { 'Retry-After': '10' })
   }
   return secure(reply, null)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { longPageOf } from '../../../src/http/long-pages.ts'
+import { asLongPage } from '../../../src/http/lists.ts'
 import { ROUTES } from '../../../src/http/routes/all.ts'
 import { payer, startApi } from '../../support/api.ts'
 import { makeCharge, pay } from '../../support/payments.ts'
@@ -71,8 +71,8 @@ test('a page of large records ends early, and the pages together miss nothing', 
 })
 
 test('a company reads one long page at a time, and short ones meanwhile', async () => {
-  const page = longPageOf(client.company.id)
-  await page.begin()
+  const reading = Promise.withResolvers<void>()
+  const other = asLongPage(client.company.id, () => reading.promise)
   let isAnswered = false
   const long = client.get('/charge?limit=1000').then((reply) => {
     isAnswered = true
@@ -80,7 +80,8 @@ test('a company reads one long page at a time, and short ones meanwhile', async 
   })
   assert.equal((await client.get('/charge?limit=100')).body.data.length, 100)
   assert.equal(isAnswered, false)
-  page.end()
+  reading.resolve()
+  await other
   assert.equal((await long).body.data.length, MANY)
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createBuckets } from './bucket.ts'
+import { createBuckets } from './token-bucket.ts'
 
 const RATE = 20
 const BURST = 5

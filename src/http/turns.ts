@@ -1,0 +1,39 @@
+import { createFairQueue, type Release } from '../lib/fair-queue.ts'
+
+/** How long a piece of work keeps the event loop. */
+const PIECE_MS = 5
+
+/**
+ * Work that takes long on the event loop, such as long lists and large bodies. Each turn of the
+ * loop has one piece of it, and companies alternate, so that other requests are served in between.
+ */
+const turns = createFairQueue({ size: 1 })
+
+/** Ends a turn when the event loop has come round. */
+const end = (release: Release): void => {
+  setImmediate(release)
+}
+
+/** Waits for a turn. Undefined: it has begun. */
+export function takeTurn(companyId: string): Promise<void> | undefined {
+  const taken = turns.take(companyId)
+  if (taken instanceof Promise) return taken.then(end)
+  end(taken)
+  return undefined
+}
+
+/** Does something with each item, as many in a turn as fit. */
+export async function forEachInTurns<T>(
+  companyId: string,
+  items: Iterable<T>,
+  act: (item: T) => void,
+): Promise<void> {
+  let end_ms = 0
+  for (const item of items) {
+    if (performance.now() >= end_ms) {
+      await takeTurn(companyId)
+      end_ms = performance.now() + PIECE_MS
+    }
+    act(item)
+  }
+}
