@@ -6,8 +6,8 @@ import type {
   Receiver,
 } from '../core/deliveries/store.ts'
 import type { WebhookKey } from '../core/webhooks/rules.ts'
+import { createFairQueue, type FairQueue, type Release, type Soon } from '../lib/fair-queue.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { createSlots, type Health, type Slots, type SlotUser } from './slots.ts'
 
 /** How an attempt ended. If it was aborted, the delivery stays as it was. */
 export type AttemptEnd = { kind: 'delivered' | 'failed' | 'aborted'; latency_ms: number }
@@ -20,6 +20,55 @@ export type Send = (
   delivery: DueDelivery,
   onAnswered: (end: AttemptEnd) => void,
 ) => Promise<'continue' | 'stop'>
+
+/**
+ * What is known of a receiver. It is healthy if it accepted its last delivery quickly, and
+ * unhealthy if it failed or was slow.
+ */
+export type Health = 'healthy' | 'unknown' | 'unhealthy'
+
+/**
+ * How many requests to receivers of each health are in progress. Those who are not healthy may keep
+ * a slot until the deadline, so they have slots of their own.
+ */
+const LIMITS: Record<Health, { inAll: number; perCompany: number; perHost: number }> = {
+  healthy: { inAll: 1024, perCompany: 256, perHost: 256 },
+  unknown: { inAll: 1024, perCompany: 32, perHost: 64 },
+  unhealthy: { inAll: 256, perCompany: 32, perHost: 32 },
+}
+
+/** Slots for requests to receivers of one health. */
+type Slots = {
+  take(companyId: Uuid, host: string): Soon<Release>
+}
+
+/**
+ * A request takes a slot of its host and then one of all. So while a host hangs, those who wait for
+ * it keep no slot that requests to other hosts need. Companies share the slots of a host too.
+ */
+function createSlots({ inAll, perCompany, perHost }: (typeof LIMITS)[Health]): Slots {
+  const all = createFairQueue({ size: inAll, perOwner: perCompany })
+  const hosts = new Map<string, { queue: FairQueue; users: number }>()
+  return {
+    take(companyId, host) {
+      const known = hosts.get(host) ?? { queue: createFairQueue({ size: perHost }), users: 0 }
+      hosts.set(host, known)
+      known.users += 1
+      return then(known.queue.take(companyId), (leaveHost) =>
+        then(all.take(companyId), (release) => () => {
+          release()
+          leaveHost()
+          known.users -= 1
+          if (known.users === 0) hosts.delete(host)
+        }),
+      )
+    },
+  }
+}
+
+/** Goes on at once if it can. */
+const then = <T, R>(soon: Soon<T>, next: (value: T) => Soon<R>): Soon<R> =>
+  soon instanceof Promise ? soon.then(next) : next(soon)
 
 /** How many deliveries one statement reads. */
 const MAX_READ = 1024
@@ -43,13 +92,16 @@ const READ_ON_MS = 1_000
 /** How many receivers' health is remembered after they have nothing due. */
 const MAX_REMEMBERED = 10_000
 
-type WebhookQueue = SlotUser & {
+type WebhookQueue = {
   key: WebhookKey
-  url: string
+  host: string
+  health: Health
   /** How many requests may be in progress: one at first, more with every success. */
   limit: number
   fast: boolean
   inProgress: number
+  /** Whether it waits for a slot. */
+  needsSlot: boolean
   waiting: DueDelivery[]
   /** The events of deliveries that were read and whose result is not stored yet. */
   held: Set<Uuid>
@@ -66,7 +118,9 @@ type WebhookQueue = SlotUser & {
 export type WebhookQueues = {
   send: Send
   byKey: Map<string, WebhookQueue>
-  slots: Slots<WebhookQueue>
+  slots: Record<Health, Slots>
+  /** Of all webhooks. */
+  inProgress: number
   healths: Healths
   stopped: boolean
   onCanRead(): void
@@ -80,7 +134,12 @@ export type Healths = Map<string, Health>
 export const createWebhookQueues = (send: Send, healths: Healths = new Map()): WebhookQueues => ({
   send,
   byKey: new Map(),
-  slots: createSlots(),
+  slots: {
+    healthy: createSlots(LIMITS.healthy),
+    unknown: createSlots(LIMITS.unknown),
+    unhealthy: createSlots(LIMITS.unhealthy),
+  },
+  inProgress: 0,
   healths,
   stopped: false,
   onCanRead: () => {},
@@ -157,34 +216,24 @@ export function addRead(
       queue.hasMore = deliveries.length === limit
       queue.after = last
     }
-    if (result) updateReceiver(queues, queue, receiverOf(result))
+    if (result) updateReceiver(queue, receiverOf(result))
     for (const delivery of deliveries) {
       if (queue.held.has(delivery.eventId)) continue
       queue.held.add(delivery.eventId)
       queue.waiting.push(delivery)
     }
-    waitForSlot(queues, queue)
+    sendNext(queues, queue)
   }
-  dispatchQueued(queues)
   notifyIfIdle(queues)
 }
 
 const receiverOf = ({ deliveries }: ReadResult) => deliveries[0]!.receiver
 
-/** Takes the address of a receiver from the database, and whether it failed last time. */
-function updateReceiver(
-  { slots }: WebhookQueues,
-  queue: WebhookQueue,
-  { url, failing }: Receiver,
-): void {
-  // The health of a queue must not change while it waits for a slot.
-  if (queue.limit === 1 && failing && queue.inProgress === 0 && queue.waiting.length === 0) {
-    queue.health = 'unhealthy'
-  }
-  if (queue.url === url) return
-  slots.cancelWait(queue)
-  queue.url = url
+/** Takes the host of a receiver from the database, and whether it failed last time. */
+function updateReceiver(queue: WebhookQueue, { url, failing }: Receiver): void {
   queue.host = URL.parse(url)?.host ?? ''
+  const isKnown = queue.limit > 1 || queue.inProgress > 0 || queue.waiting.length > 0
+  if (failing && !isKnown) queue.health = 'unhealthy'
 }
 
 /** Removes queues that have nothing left, and returns their webhooks. */
@@ -222,33 +271,41 @@ export function stop(queues: WebhookQueues): Promise<void> {
   for (const queue of queues.byKey.values()) dropWaiting(queue)
   return new Promise((resolve) => {
     queues.onNothingInProgress = resolve
-    if (queues.slots.used() === 0) resolve()
+    if (queues.inProgress === 0) resolve()
   })
 }
 
-/** If a queue has a delivery that may be sent, it waits for a slot. */
-function waitForSlot({ slots, stopped }: WebhookQueues, queue: WebhookQueue): void {
-  if (!stopped && queue.inProgress < queue.limit && queue.waiting.length > 0) slots.wait(queue)
-}
+/** Whether a queue has a delivery that may be sent. */
+const maySend = ({ stopped }: WebhookQueues, queue: WebhookQueue): boolean =>
+  !stopped && queue.inProgress < queue.limit && queue.waiting.length > 0
 
-/** Sends deliveries while there are slots for queues that wait. */
-function dispatchQueued(queues: WebhookQueues): void {
-  const { slots } = queues
-  for (let queue = slots.next(); queue && !queues.stopped; queue = slots.next()) {
-    const delivery = queue.inProgress < queue.limit ? queue.waiting.shift() : undefined
-    if (delivery) dispatch(queues, queue, delivery)
-    waitForSlot(queues, queue)
+/** Sends deliveries of a queue while there are slots, and then waits for the next slot. */
+function sendNext(queues: WebhookQueues, queue: WebhookQueue): void {
+  while (!queue.needsSlot && maySend(queues, queue)) {
+    const taken = queues.slots[queue.health].take(queue.key.companyId, queue.host)
+    if (!(taken instanceof Promise)) {
+      dispatch(queues, queue, taken)
+      continue
+    }
+    queue.needsSlot = true
+    taken.then((release) => {
+      queue.needsSlot = false
+      if (maySend(queues, queue)) dispatch(queues, queue, release)
+      else release()
+      sendNext(queues, queue)
+    })
   }
 }
 
-function dispatch(queues: WebhookQueues, queue: WebhookQueue, delivery: DueDelivery): void {
-  const freeSlot = queues.slots.take(queue)
+function dispatch(queues: WebhookQueues, queue: WebhookQueue, release: Release): void {
+  const delivery = queue.waiting.shift()!
   let isOver = false
   const finish = () => {
     if (isOver) return
     isOver = true
     queue.inProgress -= 1
-    freeSlot()
+    queues.inProgress -= 1
+    release()
     afterAttempt(queues, queue)
   }
   const onAnswered = (end: AttemptEnd) => {
@@ -257,6 +314,7 @@ function dispatch(queues: WebhookQueues, queue: WebhookQueue, delivery: DueDeliv
     if (end.kind !== 'failed') finish()
   }
   queue.inProgress += 1
+  queues.inProgress += 1
   queues.send(delivery, onAnswered).then((then) => {
     queue.held.delete(delivery.eventId)
     if (then === 'stop') dropWaiting(queue)
@@ -266,9 +324,8 @@ function dispatch(queues: WebhookQueues, queue: WebhookQueue, delivery: DueDeliv
 }
 
 function afterAttempt(queues: WebhookQueues, queue: WebhookQueue): void {
-  waitForSlot(queues, queue)
-  dispatchQueued(queues)
-  if (queues.slots.used() === 0) queues.onNothingInProgress()
+  sendNext(queues, queue)
+  if (queues.inProgress === 0) queues.onNothingInProgress()
   if (canRead(queue)) queues.onCanRead()
 }
 
@@ -278,13 +335,12 @@ function queueOf({ byKey, healths }: WebhookQueues, { companyId, webhookId }: We
   if (known) return known
   const queue: WebhookQueue = {
     key,
-    companyId,
-    url: '',
     host: '',
     health: healths.get(keyOf(key)) ?? 'unknown',
     limit: 1,
     fast: false,
     inProgress: 0,
+    needsSlot: false,
     waiting: [],
     held: new Set(),
     hasMore: false,
@@ -315,11 +371,10 @@ function readLimit({ limit, fast, health, inProgress, waiting }: WebhookQueue): 
 /**
  * If a receiver answers well, it gets more requests at once. If it fails, it gets one at a time.
  */
-function adjust({ healths, slots }: WebhookQueues, queue: WebhookQueue, end: AttemptEnd): void {
+function adjust({ healths }: WebhookQueues, queue: WebhookQueue, end: AttemptEnd): void {
   if (end.kind === 'aborted') return
   const [isFailing, isSlow] = [end.kind === 'failed', end.latency_ms >= SLOW_MS]
   const health = isFailing || isSlow ? 'unhealthy' : 'healthy'
-  if (queue.health !== health) slots.cancelWait(queue)
   queue.health = health
   queue.fast = !isFailing && end.latency_ms < FAST_MS
   const max = isSlow ? MAX_PER_SLOW_WEBHOOK : MAX_PER_WEBHOOK
