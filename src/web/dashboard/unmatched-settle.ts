@@ -91,20 +91,19 @@ function choices(visit: Visit, { endToEndId }: Payment, found: Charge[]): Html {
     query.set('q', toPublic('charge', charge.id))
     return visit.url(`/unmatched/${endToEndId}/settle?${query}`)
   }
-  const row = (charge: Charge) => {
-    const about = [...aboutOf(charge), html`${texts.madeAt} ${moment(charge.createdAt)}`]
-    return html`<li><a class="row" href="${linkTo(charge)}"><span><strong>${texts.chargeOf(formatReais(charge.amount))}</strong><span class="soft small">${inOneLine(about)}</span></span>${stateOf(visit, charge)}</a></li>`
-  }
+  const row = (charge: Charge) =>
+    html`<li><a class="row" href="${linkTo(charge)}"><span><strong>${texts.chargeOf(formatReais(charge.amount))}</strong><span class="soft small">${aboutOf(visit, charge)}</span></span>${stateOf(visit, charge)}</a></li>`
   return html`<section class="card narrow-card"><p>${texts.settleChoose}</p><ul class="rows">${found.map(row)}</ul></section>`
 }
 
-/** Who should pay it and what for. */
-const aboutOf = ({ payer, externalId, description }: Charge): Html[] =>
-  [payer?.name, externalId, description]
-    .filter((text) => !!text)
-    .map((text) => html`<bdi>${text}</bdi>`)
-
-const inOneLine = (parts: Html[]): Shown => parts.map((part, i) => [i > 0 && ' · ', part])
+/** Who should pay it, what for, and since when. */
+function aboutOf({ language }: Visit, charge: Charge): Shown {
+  const { payer, externalId, description, createdAt } = charge
+  return [
+    [payer?.name, externalId, description].map((text) => text && html`<bdi>${text}</bdi> · `),
+    html`${UNMATCHED[language].madeAt} ${moment(createdAt)}`,
+  ]
+}
 
 /** What would happen to the charge and to the difference, with the form that does it. */
 function question(visit: Visit, payment: Payment, charge: Charge): Html {
@@ -114,11 +113,10 @@ function question(visit: Visit, payment: Payment, charge: Charge): Html {
   const id = toPublic('charge', charge.id)
   const back = html`<a class="button quiet" href="${visit.url(`${path}/settle${here(visit)}`)}">${DASHBOARD[language].back}</a>`
   const fields = html`<input type="hidden" name="chargeId" value="${id}">${difference(visit, payment, charge)}${formButtons(texts.settle, back)}`
-  const about = aboutOf(charge)
   const shown = facts([
     [
       texts.settleSearch,
-      html`${stateOf(visit, charge)} <strong>${money(charge.amount)}</strong><br>${about.length > 0 && [inOneLine(about), html`<br>`]}<a href="${visit.url(`/charges/${id}`)}"><code>${id}</code></a>`,
+      html`${stateOf(visit, charge)} <a href="${visit.url(`/charges/${id}`)}"><strong>${money(charge.amount)}</strong></a><br>${aboutOf(visit, charge)}`,
     ],
     [
       texts.payment,
