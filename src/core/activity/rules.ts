@@ -43,8 +43,9 @@ export const INSTALLATION_ACTIONS = [
 
 /**
  * What people change, where no operation of the API does it. A change by an operation has the
- * operationId as its name, except `charge.settle`, which is one of two that `acceptPayment` does. Names are stable: they are stored, and programs read them in the CSV. If
- * you add one, add its words to `src/web/dashboard/activity-texts.ts`.
+ * operationId as its name, except `charge.settle`, which is one of two that `acceptPayment` does.
+ * Names are stable: they are stored, and programs read them in the CSV. If you add one, add its
+ * words to `src/web/dashboard/action-texts.ts`.
  */
 export const OWN_ACTIONS = [
   'approval.change-limit',
