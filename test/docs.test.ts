@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { isValidTaxId } from '../src/pix/tax-id.ts'
+import { isValidTaxId, plainTaxId } from '../src/pix/tax-id.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
@@ -54,9 +54,9 @@ test('all samples have tax ids that a live company accepts, and one that it refu
   )
   const named = files.flatMap((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8')
-    return [...text.matchAll(/taxId\W{1,8}?(\w{11,14})\b/g)].map(([, taxId]) => ({
+    return [...text.matchAll(/taxId\W{1,8}?(\w[\w./-]{10,17})\b/g)].map(([, taxId]) => ({
       path,
-      taxId: taxId!,
+      taxId: plainTaxId(taxId!),
     }))
   })
   const samples = named.filter(({ taxId }) => /^\w*\d{2}$/.test(taxId))

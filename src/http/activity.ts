@@ -51,6 +51,12 @@ export function changeOf(route: Route, { params, sent, company, data }: Done): C
   const { operationId: action } = route
   const answer = isObject(data) ? data : {}
   const id = Object.values(params)[0] ?? idIn(answer) ?? company.id
+  const { settled } = answer
+  if (action === 'acceptPayment' && isObject(sent) && sent.chargeId && isObject(settled)) {
+    const record = { type: 'charge' as const, id: String(settled.chargeId) }
+    const details = { amount: Number(settled.amount), endToEndId: id }
+    return { action: 'charge.settle', record, details }
+  }
   return { action, record: { type: CHANGED[action]!, id }, details: detailsOf(route, sent, answer) }
 }
 

@@ -34,9 +34,18 @@ export function unknownFields(schema: Schema | undefined, body: unknown): Unknow
   return found
 }
 
-/** Says that a name is not known, which one was probably meant, and which ones there are. */
-export function unknownFault(name: string, what: string, known: string[]): string {
-  const meant = nearest(name, known)
+/**
+ * Says that a name is not known, which one was probably meant, and which ones there are. `others`
+ * are other names of known ones.
+ */
+export function unknownFault(
+  name: string,
+  what: string,
+  known: string[],
+  others: Record<string, string> = {},
+): string {
+  const found = nearest(name, [...known, ...Object.keys(others)])
+  const meant = found && (others[found] ?? found)
   const guess = meant === null ? '' : ` (did you mean ${meant}?)`
   return `is not ${what}${guess}, which takes ${known.length > 0 ? known.join(', ') : 'none'}`
 }
@@ -77,7 +86,12 @@ function isOtherName(known: Known, name: string, value: Fields): boolean {
 const faultOf = (known: Known, name: string) => (what: string) => {
   const field = namedAlso(known, name)
   if (field !== undefined) return `is another name of ${field}: send only one of them`
-  return unknownFault(name, what, Object.keys(known))
+  const fields = Object.keys(known)
+  const others = fields.flatMap((one) => {
+    const other = known[one]!['x-other-name']
+    return other ? [[other, one]] : []
+  })
+  return unknownFault(name, what, fields, Object.fromEntries(others))
 }
 
 /**

@@ -8,6 +8,7 @@ import { lowestIdAt, newId } from '../../src/lib/ids.ts'
 import { ACTIONS, actionText } from '../../src/web/dashboard/action-texts.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
+import { makeCharge, pay } from '../support/payments.ts'
 
 const api = await startApi()
 const PAGE = '/settings/activity'
@@ -77,6 +78,22 @@ test('activities are found by author, action and period, and of one company only
   assert.equal((await find({ from: '2026-08-03', to: '2026-08-03' })).length, 2)
   assert.equal((await find({ from: 'x', to: '2026-02-30' })).length, 4)
   assert.equal((await find({ author: 'person:x' })).length, 4)
+})
+
+test('a charge that is settled by hand is logged as settled, and not as accepted', async () => {
+  const client = await api.client()
+  const charge = await makeCharge(client, 1990)
+  const endToEndId = await pay(api, charge.brCode, { amount: 2500 })
+  const path = `/payment/unmatched/${endToEndId}/accept`
+  assert.equal((await client.post(path, { chargeId: charge.id })).status, 200)
+  const owner = await signIn(api, client.company)
+  const { text } = await owner.get(`${PAGE}?action=charge.settle`)
+  assert.match(text, /Cobrança quitada com pagamento não identificado/)
+  assert.match(text, new RegExp(`R\\$\\s19,90 · endToEndId: ${endToEndId}`))
+  assert.match(text, new RegExp(`href="${owner.home}/charges/${charge.id}"`))
+  assert.deepEqual(shown((await owner.get(`${PAGE}?action=acceptPayment`)).text), [])
+  const english = await signIn(api, client.company, { language: 'en' })
+  assert.match((await english.get(PAGE)).text, /Charge settled with an unmatched payment/)
 })
 
 test('a long list has pages, and its file has all of it', async () => {

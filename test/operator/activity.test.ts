@@ -76,6 +76,8 @@ test('inviting, making and removing an operator is logged and mailed to the othe
       ['operator.remove', 'command-line'],
     ],
   )
+  const { text: page } = await operator.get('//operator/activity?action=operator.remove')
+  assert.match(page, new RegExp(`Pessoa</span><span class="soft small breakable">${email}<`))
   const mails = await mailsTo(operator)
   assert.deepEqual(
     mails.map(({ subject }) => subject),

@@ -20,10 +20,32 @@ export const SERVICE: Author = { kind: 'service', id: null, name: 'vintem', addr
 /** In place of a company: entries about whoever operates or signs in. They are with the people. */
 export const INSTALLATION: Uuid = '00000000-0000-0000-0000-000000000000'
 
+/** What the log of the installation has. Some of it is also in the logs of a person's companies. */
+export const INSTALLATION_ACTIONS = [
+  'operator.invite',
+  'operator.join',
+  'operator.remove',
+  'passkey.add',
+  'passkey.remove',
+  'password.change',
+  'password.reset',
+  'recovery-codes.create',
+  'session.end',
+  'session.start',
+  'sign-in-link.create',
+  'sign-in.unknown',
+  'sign-in.wrong-code',
+  'sign-in.wrong-password',
+  'two-factor.disable',
+  'two-factor.enable',
+  'two-factor.reset',
+] as const
+
 /**
  * What people change, where no operation of the API does it. A change by an operation has the
- * operationId as its name. Names are stable: they are stored, and programs read them in the CSV. If
- * you add one, add its words to `src/web/dashboard/activity-texts.ts`.
+ * operationId as its name, except `charge.settle`, which is one of two that `acceptPayment` does.
+ * Names are stable: they are stored, and programs read them in the CSV. If you add one, add its
+ * words to `src/web/dashboard/action-texts.ts`.
  */
 export const OWN_ACTIONS = [
   'approval.change-limit',
@@ -31,6 +53,7 @@ export const OWN_ACTIONS = [
   'bank.disconnect',
   'bank.reconcile',
   'charge.send-mail',
+  'charge.settle',
   'company.create',
   'company.pin-version',
   'company.resume',
@@ -46,28 +69,12 @@ export const OWN_ACTIONS = [
   'member.invite',
   'member.join',
   'member.remove',
-  'operator.invite',
-  'operator.join',
-  'operator.remove',
-  'passkey.add',
-  'passkey.remove',
-  'password.change',
-  'password.reset',
-  'recovery-codes.create',
   'sandbox.reset',
-  'session.end',
-  'session.start',
-  'sign-in-link.create',
-  'sign-in.unknown',
-  'sign-in.wrong-code',
-  'sign-in.wrong-password',
-  'two-factor.disable',
-  'two-factor.enable',
-  'two-factor.reset',
   'withdrawal.approve',
   'withdrawal.complete',
   'withdrawal.fail',
   'withdrawal.reject',
+  ...INSTALLATION_ACTIONS,
 ] as const
 export type OwnAction = (typeof OWN_ACTIONS)[number]
 

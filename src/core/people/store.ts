@@ -131,6 +131,15 @@ export async function findPerson(tx: Tx, id: Uuid): Promise<Person | null> {
   return rows[0] ? PERSON.read(rows[0]) : null
 }
 
+/** The e-mails of people, by their ids. Those who are gone are left out. */
+export async function emailsOf(tx: Tx, ids: Uuid[]): Promise<Map<Uuid, string>> {
+  const rows = await tx.people.query<{ id: Uuid; email: string }>({
+    text: 'select id, email from people where id = any($1::uuid[])',
+    values: [ids],
+  })
+  return new Map(rows.map(({ id, email }) => [id, email]))
+}
+
 /** The e-mail is in lower case. */
 export async function findPersonByEmail(tx: Tx, email: string): Promise<Person | null> {
   const rows = await tx.people.query({

@@ -63,6 +63,10 @@ const OWN: Record<OwnAction, Words> = {
   'bank.disconnect': { pt: 'Banco desconectado', en: 'Bank disconnected' },
   'bank.reconcile': { pt: 'Conciliação com o banco', en: 'Reconciled with the bank' },
   'charge.send-mail': { pt: 'E-mail da cobrança reenviado', en: 'Mail of a charge sent again' },
+  'charge.settle': {
+    pt: 'Cobrança quitada com pagamento não identificado',
+    en: 'Charge settled with an unmatched payment',
+  },
   'company.create': { pt: 'Empresa criada', en: 'Company created' },
   'company.pin-version': { pt: 'Versão da API escolhida', en: 'API version chosen' },
   'company.resume': { pt: 'Empresa reativada', en: 'Company resumed' },

@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Author, Entry } from '../../core/activity/rules.ts'
 import { type ActivityFilter, listAuthors, listEntries } from '../../core/activity/store.ts'
+import { emailsOf } from '../../core/people/store.ts'
 import type { Tx } from '../../db/database.ts'
 import { type Column as CsvColumn, csvWriter } from '../../lib/csv.ts'
 import { idOfSuffix, isUuid, lowestIdAt, suffixOf, type Uuid } from '../../lib/ids.ts'
@@ -65,11 +66,13 @@ export async function entriesOf(visit: LogVisit, { tx, id, actions }: Log): Prom
   ])
   const entries = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? suffixOf(entries.at(-1)!.id) : null
+  const people = entries.flatMap(({ record }) => (record?.type === 'person' ? [record.id] : []))
+  const emails = await emailsOf(tx, people)
   const { author, action, from, to } = query
   const isFiltered = Boolean(author || action || from || to)
   const list =
     entries.length > 0
-      ? table(texts.caption, columnsOf(visit), entries)
+      ? table(texts.caption, columnsOf(visit, emails), entries)
       : isFiltered
         ? notFound(texts.emptyFiltered)
         : nothing(language, texts.empty)
@@ -120,7 +123,7 @@ function filtersOf(
   return filterForm(visit, controls, 'filters even')
 }
 
-function columnsOf(visit: LogVisit): Column<Entry>[] {
+function columnsOf(visit: LogVisit, emails: Map<Uuid, string>): Column<Entry>[] {
   const { language } = visit
   const { columns, kinds } = ACTIVITY[language]
   return [
@@ -135,7 +138,7 @@ function columnsOf(visit: LogVisit): Column<Entry>[] {
       of: ({ author: { kind, name } }) =>
         html`<span class="pair"><span class="breakable">${name}</span><span class="soft small">${kinds[kind]}</span></span>`,
     },
-    { title: columns.record, of: (entry) => recordOf(visit, entry) },
+    { title: columns.record, of: (entry) => recordOf(visit, entry, emails) },
     { title: columns.from, of: ({ author: { address } }) => address ?? '–' },
     { title: columns.at, of: ({ at }) => moment(at) },
   ]
@@ -178,7 +181,11 @@ const PAGES: Partial<Record<NonNullable<Entry['record']>['type'], string>> = {
   withdrawal: '/balance/withdrawals',
 }
 
-function recordOf(visit: LogVisit, { record, action }: Entry): Html | null {
+function recordOf(
+  visit: LogVisit,
+  { record, action }: Entry,
+  emails: Map<Uuid, string>,
+): Html | null {
   if (!record) return null
   const { type, id } = record
   const page = PAGES[type]
@@ -186,7 +193,7 @@ function recordOf(visit: LogVisit, { record, action }: Entry): Html | null {
   const name =
     page && !action.startsWith('delete')
       ? html`<a href="${visit.url(`${page}/${id}`)}">${id}</a>`
-      : id
+      : (emails.get(id) ?? id)
   return html`<span class="pair"><span>${ACTIVITY[visit.language].records[type]}</span><span class="soft small breakable">${name}</span></span>`
 }
 

@@ -63,7 +63,7 @@ const pt: Texts = {
   removeTitle: (name) => `Excluir ${name}?`,
   removeText:
     'O cadastro é apagado. As cobranças feitas guardam os dados de quem pagou, e as assinaturas em andamento continuam.',
-  search: 'Procurar por nome, CPF, CNPJ, e-mail ou telefone',
+  search: 'Procurar por nome, CPF, CNPJ, e-mail ou telefone com DDD',
   searchButton: 'Procurar',
   clear: 'Limpar busca',
   none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
@@ -120,7 +120,7 @@ const en: Texts = {
   removeTitle: (name) => `Delete ${name}?`,
   removeText:
     'The record is erased. Past charges keep the details of who paid, and running subscriptions go on.',
-  search: 'Find by name, CPF, CNPJ, e-mail or phone',
+  search: 'Find by name, CPF, CNPJ, e-mail or phone with area code',
   searchButton: 'Find',
   clear: 'Clear search',
   none: 'Whoever pays a charge appears here. You can also add customers.',

@@ -13,7 +13,7 @@ import { facts } from '../parts.ts'
 import { stateOf } from './charges.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { backLink, formButtons } from './form-parts.ts'
-import { card, heading, moment, notice } from './parts.ts'
+import { heading, moment, money, notice } from './parts.ts'
 import { DASHBOARD } from './texts.ts'
 import { UNMATCHED } from './unmatched-texts.ts'
 import type { Visit } from './visit.ts'
@@ -91,19 +91,19 @@ function choices(visit: Visit, { endToEndId }: Payment, found: Charge[]): Html {
     query.set('q', toPublic('charge', charge.id))
     return visit.url(`/unmatched/${endToEndId}/settle?${query}`)
   }
-  const rows = found.map(
-    (charge) =>
-      html`<li><a href="${linkTo(charge)}"><strong>${texts.chargeOf(formatReais(charge.amount))}</strong></a> ${stateOf(visit, charge)}
-<span class="soft small choice-note">${aboutOf(charge)}${texts.madeAt} ${moment(charge.createdAt)}</span></li>`,
-  )
-  return card(null, html`<p>${texts.settleChoose}</p><ul class="rows">${rows}</ul>`)
+  const row = (charge: Charge) =>
+    html`<li><a class="row" href="${linkTo(charge)}"><span><strong>${texts.chargeOf(formatReais(charge.amount))}</strong><span class="soft small">${aboutOf(visit, charge)}</span></span>${stateOf(visit, charge)}</a></li>`
+  return html`<section class="card narrow-card"><p>${texts.settleChoose}</p><ul class="rows">${found.map(row)}</ul></section>`
 }
 
-/** Who should pay it and what for, before what follows. */
-const aboutOf = ({ payer, externalId, description }: Charge): Shown =>
-  [payer?.name, externalId, description]
-    .filter((text) => !!text)
-    .map((text) => html`<bdi>${text}</bdi> · `)
+/** Who should pay it, what for, and since when. */
+function aboutOf({ language }: Visit, charge: Charge): Shown {
+  const { payer, externalId, description, createdAt } = charge
+  return [
+    [payer?.name, externalId, description].map((text) => text && html`<bdi>${text}</bdi> · `),
+    html`${UNMATCHED[language].madeAt} ${moment(createdAt)}`,
+  ]
+}
 
 /** What would happen to the charge and to the difference, with the form that does it. */
 function question(visit: Visit, payment: Payment, charge: Charge): Html {
@@ -115,10 +115,13 @@ function question(visit: Visit, payment: Payment, charge: Charge): Html {
   const fields = html`<input type="hidden" name="chargeId" value="${id}">${difference(visit, payment, charge)}${formButtons(texts.settle, back)}`
   const shown = facts([
     [
-      texts.chargeOf(formatReais(charge.amount)),
-      html`${stateOf(visit, charge)}<br>${aboutOf(charge)}<a href="${visit.url(`/charges/${id}`)}"><code>${id}</code></a>`,
+      texts.settleSearch,
+      html`${stateOf(visit, charge)} <a href="${visit.url(`/charges/${id}`)}"><strong>${money(charge.amount)}</strong></a><br>${aboutOf(visit, charge)}`,
     ],
-    [texts.paymentOf(formatReais(payment.amount)), html`${moment(payment.receivedAt)}`],
+    [
+      texts.payment,
+      html`<strong>${money(payment.amount)}</strong><br>${moment(payment.receivedAt)}`,
+    ],
   ])
   return html`<section class="card narrow-card">${shown}<p>${texts.settleText}</p>
 ${visit.formOf(visit.url(`${path}/settle${here(visit)}`), fields, { kind: 'card-form' })}</section>`

@@ -41,6 +41,7 @@ type Texts = {
   settleTitle: string
   settleIntro(amount: string): string
   settleSearch: string
+  payment: string
   settleSearchHint: string
   settleSearchButton: string
   settleNone: string
@@ -135,6 +136,7 @@ const pt: Texts = {
   settleTitle: 'Quitar uma cobrança',
   settleIntro: (amount) => `Escolha a cobrança que este pagamento de ${amount} quita.`,
   settleSearch: 'Cobrança',
+  payment: 'Pagamento',
   settleSearchHint: 'ID da cobrança, sua referência, nome, CPF/CNPJ ou valor.',
   settleSearchButton: 'Buscar',
   settleNone: 'Nenhuma cobrança em aberto ou expirada foi encontrada.',
@@ -241,6 +243,7 @@ const en: Texts = {
   settleTitle: 'Settle a charge',
   settleIntro: (amount) => `Choose the charge that this payment of ${amount} settles.`,
   settleSearch: 'Charge',
+  payment: 'Payment',
   settleSearchHint: 'ID of the charge, your reference, name, CPF/CNPJ or amount.',
   settleSearchButton: 'Search',
   settleNone: 'No open or expired charge was found.',

@@ -142,20 +142,25 @@ function decisions(
   ]
 }
 
+/** Without a charge that fits, one has to be found first. */
+const settleLabel = (
+  texts: (typeof UNMATCHED)['pt'],
+  suggestion: Suggestion | undefined,
+): string => (suggestion && isSettleable(suggestion.charge) ? texts.settle : texts.settleOther)
+
 function settleLink(
   link: (act: string, label: string, kind?: string) => Html,
   texts: (typeof UNMATCHED)['pt'],
   suggestion: Suggestion | undefined,
   from: string,
 ): Html {
-  if (!suggestion || !isSettleable(suggestion.charge)) {
-    return link(`settle${from}`, texts.settleOther)
-  }
+  const label = settleLabel(texts, suggestion)
+  if (!suggestion || !isSettleable(suggestion.charge)) return link(`settle${from}`, label)
   const { charge, signs } = suggestion
   const query = new URLSearchParams(from)
   query.set('q', toPublic('charge', charge.id))
   const isLikely = signs === 'named' || signs.includes('amount')
-  return link(`settle?${query}`, texts.settle, isLikely ? 'button slim' : CALM)
+  return link(`settle?${query}`, label, isLikely ? 'button slim' : CALM)
 }
 
 async function showPayment(visit: Visit, fault: FormFault | null = null): Promise<FastifyReply> {
@@ -218,12 +223,13 @@ function decisionCard(
   payment: ShownPayment,
   suggestion: Suggestion | undefined,
 ): Html {
-  const { decide, effects } = UNMATCHED[visit.language]
-  const { settle, accept, refund } = effects
-  const texts = payment.settled ? [accept, refund] : [settle, accept, refund]
+  const texts = UNMATCHED[visit.language]
+  const { effects } = texts
+  const row = (act: string, effect: string) =>
+    html`<li><strong>${act}</strong><span class="soft choice-note">${effect}</span></li>`
   return card(
-    decide,
-    html`<ul class="soft">${texts.map((text) => html`<li>${text}</li>`)}</ul>
+    texts.decide,
+    html`<ul class="rows choices">${!payment.settled && row(settleLabel(texts, suggestion), effects.settle)}${row(texts.accept, effects.accept)}${row(texts.refund, effects.refund)}</ul>
 <div class="actions">${decisions(visit, payment, suggestion)}</div>`,
   )
 }

@@ -165,7 +165,7 @@ test('a field is refused with the one that was probably meant, beside all other 
     assert.equal(status, 400)
     return body
   }
-  const meant: Record<string, string> = { valeu: 'value', Value: 'value', coment: 'comment' }
+  const meant = { valeu: 'value', Value: 'value', amout: 'value', coment: 'comment' }
   for (const [wrong, right] of Object.entries(meant)) {
     const { message } = await refused({ [wrong]: 500 })
     const known = 'which takes value, comment'
