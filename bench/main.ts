@@ -1,4 +1,6 @@
-const BENCHES = 'create read qr settle deliver mail bill live listen cpu grow places'.split(' ')
+const BENCHES = 'compare create read qr settle deliver mail bill live listen cpu grow places'.split(
+  ' ',
+)
 const [name = ''] = process.argv.slice(2)
 if (!BENCHES.includes(name)) {
   console.error(`Usage: npm run bench ${BENCHES.join(' | ')}`)

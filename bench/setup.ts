@@ -283,6 +283,11 @@ async function insertLoop(url: string, statement: string): Promise<number> {
   return count / SECONDS
 }
 
+/** Tells whoever waits how far it is. Results are printed to the standard output. */
+export function progress(text: string): void {
+  process.stderr.write(`${new Date().toTimeString().slice(0, 8)} ${text}\n`)
+}
+
 export function report(label: string, perSecond: number, extra = ''): void {
   console.log(`${label.padEnd(44)}${Math.round(perSecond).toString().padStart(8)} /s  ${extra}`)
 }
