@@ -1,11 +1,8 @@
 import { parseArgs } from 'node:util'
-import { type Done, OPERATIONS, type Operation } from './operations.ts'
+import { COMPANIES, type Done, OPERATIONS, type Operation } from './operations.ts'
 import { measureUndisturbed } from './processor.ts'
 import { median, progress } from './setup.ts'
 import { checkOut, ROOT, startVersion, type Used, type Version } from './version.ts'
-
-/** Companies are many, so that no key reaches its limit. */
-const COMPANIES = 100
 
 /** A round of one version: what was done, and what it has used for that. */
 type Round = Done & Used

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { get, measure, post } from './load.ts'
-import { CONNECTIONS } from './setup.ts'
+import { CONNECTIONS, type Running, runScript } from './setup.ts'
+import type { Arrived } from './sink.ts'
 import type { Version } from './version.ts'
 
 export type Done = { count: number; perSecond: number; failed: number }
@@ -12,8 +14,22 @@ export type Operation = {
   act(version: Version, seconds: number): Promise<Done>
 }
 
-/** So many charges has each company, a full page. */
-const CHARGES_EACH = 50
+/** Companies are many, so that no key reaches its limit. */
+export const COMPANIES = 100
+/** Companies that read, each a full page of its charges. */
+const READERS = 64
+const PAGE = 50
+/** Charges of each company that are paid in a round. */
+const PAID_EACH = 10
+/** Companies with a webhook, and what they get in a round. */
+const RECEIVERS = 10
+const DELIVERIES = 5000
+const PAYLOAD =
+  '{"event":"Charge.Paid","charge":{"id":"charge_01m7f2eheke009h7vzh32jfxme","status":"PAID","total":1000}}'
+/** Deliveries are due so much later than they are inserted, which is not measured. */
+const DUE_MS = 300
+const MAX_DELIVERING_MS = 60_000
+const LEFT = 'select from deliveries limit 1'
 const KNOWN_PAYERS = 1000
 /** Requests of ours that prepare something, at once. */
 const AT_ONCE = 32
@@ -72,21 +88,6 @@ async function forEach<T>(count: number, act: (n: number) => Promise<T>): Promis
   return results
 }
 
-/** The ids of charges, each with the number of its company. */
-const chargesOf = new Map<Version, Promise<string[]>>()
-
-async function makeCharges(version: Version): Promise<void> {
-  const count = version.companies.length * CHARGES_EACH
-  const made =
-    chargesOf.get(version) ??
-    forEach(count, async (n) => {
-      const { id } = await ask<{ id: string }>(version, n, '/charge/pix', chargeOf(n))
-      return id
-    })
-  chargesOf.set(version, made)
-  await made
-}
-
 async function load(
   version: Version,
   size: { seconds: number; count?: number },
@@ -96,28 +97,129 @@ async function load(
   return measure({ port, connections: CONNECTIONS, ...size, request })
 }
 
+/** Makes so many charges of each of so many companies, and gives their ids, company by company. */
+async function makeCharges(
+  version: Version,
+  { companies, each, more = {} }: { companies: number; each: number; more?: object },
+): Promise<string[][]> {
+  const request = (n: number) =>
+    post(
+      '/charge/pix',
+      headersOf(version, n % companies),
+      JSON.stringify({ ...chargeOf(n), ...more }),
+    )
+  const { failed } = await load(version, { seconds: 0, count: companies * each }, request)
+  if (failed > 0) throw new Error(`${version.name}: ${failed} charges were not made`)
+  return forEach(companies, async (n) => {
+    const made = await ask<{ id: string }[]>(version, n, `/charge?limit=${each}`)
+    return made.map(({ id }) => id)
+  })
+}
+
 const create: Operation = {
   label: 'POST /charge/pix with QR, half of the payers new',
   act: (version, seconds) => load(version, { seconds }, () => createRequest(version)),
 }
 
+/** Pages of charges, so that reads and lists find different ones. */
+const chargesOf = new Map<Version, string[][]>()
+
+async function makePages(version: Version): Promise<void> {
+  if (chargesOf.has(version)) return
+  chargesOf.set(version, await makeCharges(version, { companies: READERS, each: PAGE }))
+}
+
 const read: Operation = {
-  label: 'GET /charge/{id}',
-  prepare: makeCharges,
+  label: `GET /charge/{id} of ${READERS * PAGE} charges`,
+  prepare: makePages,
   async act(version, seconds) {
-    const ids = await chargesOf.get(version)!
-    const requests = ids.map((id, n) => get(`/charge/${id}`, headersOf(version, n)))
-    return load(version, { seconds }, (n) => requests[n % requests.length]!)
+    const requests = chargesOf
+      .get(version)!
+      .flatMap((ids, n) => ids.map((id) => get(`/charge/${id}`, headersOf(version, n))))
+    // Requests that follow one another are of different companies.
+    return load(version, { seconds }, (n) => requests[(n * (PAGE + 1)) % requests.length]!)
   },
 }
 
 const list: Operation = {
-  label: 'GET /charge?limit=50',
-  prepare: makeCharges,
+  label: `GET /charge?limit=${PAGE} of ${READERS} companies`,
+  prepare: makePages,
   async act(version, seconds) {
-    const requests = version.companies.map((_, n) => get('/charge?limit=50', headersOf(version, n)))
-    return load(version, { seconds }, (n) => requests[n % requests.length]!)
+    const path = `/charge?limit=${PAGE}`
+    return load(version, { seconds }, (n) => get(path, headersOf(version, n % READERS)))
   },
 }
 
-export const OPERATIONS: Record<string, Operation> = { create, read, list }
+const unpaid = new Map<Version, string[]>()
+
+const settle: Operation = {
+  label: `POST /charge/{id}/simulate-payment over ${COMPANIES} companies`,
+  async beforeRound(version) {
+    const more = { devMode: true }
+    const made = await makeCharges(version, { companies: COMPANIES, each: PAID_EACH, more })
+    const request = (id: string, n: number) =>
+      post(`/charge/${id}/simulate-payment`, headersOf(version, n), '{}')
+    const requests = Array.from({ length: PAID_EACH }, (_, i) =>
+      made.map((ids, n) => request(ids[i]!, n)),
+    )
+    unpaid.set(version, requests.flat())
+  },
+  async act(version) {
+    const requests = unpaid.get(version)!
+    return load(version, { seconds: 0, count: requests.length }, (n) => requests[n]!)
+  },
+}
+
+/** Where webhooks are sent to, and what has arrived there. */
+let sink: Running | null = null
+const webhooksOf = new Map<Version, string[]>()
+
+async function countArrived(reset = false): Promise<Arrived> {
+  const reply = await fetch(`http://127.0.0.1:${sink!.port}/arrived${reset ? '?reset' : ''}`)
+  return (await reply.json()) as Arrived
+}
+
+const deliver: Operation = {
+  label: `deliveries to ${RECEIVERS} webhooks, from the first that arrives to the last`,
+  async prepare(version) {
+    sink ??= await runScript('sink', '')
+    const url = `http://127.0.0.1:${sink.port}/hook`
+    const webhook = { name: 'bench', url, events: ['charge.expired'] }
+    const made = await forEach(RECEIVERS, (n) =>
+      ask<{ id: string }>(version, n, '/webhook', webhook),
+    )
+    webhooksOf.set(
+      version,
+      made.map(({ id }) => id),
+    )
+  },
+  async beforeRound(version) {
+    await countArrived(true)
+    const companies = version.companies.slice(0, RECEIVERS).map(({ companyId }) => companyId)
+    await version.db.query(
+      `with made as (
+         insert into events (company_id, id, type, payload, created_at, position)
+         select company, gen_random_uuid(), 'charge.paid', $3, now(), 0
+         from unnest($1::uuid[]) company, generate_series(1, $4)
+         returning company_id, id)
+       insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
+       select company_id, webhook, id, now() + $5 * interval '1 millisecond', now()
+       from made join unnest($1::uuid[], $2::uuid[]) w (company, webhook) on company = company_id`,
+      [companies, webhooksOf.get(version), PAYLOAD, DELIVERIES / RECEIVERS, DUE_MS],
+    )
+  },
+  async act({ name, db }) {
+    const until = performance.now() + MAX_DELIVERING_MS
+    for (;;) {
+      const { count, first_ms, last_ms } = await countArrived()
+      const { rows } = count < DELIVERIES ? { rows: [{}] } : await db.query(LEFT)
+      if (rows.length === 0) {
+        return { count, failed: 0, perSecond: (count - 1) / ((last_ms - first_ms) / 1000) }
+      }
+      if (performance.now() > until) throw new Error(`${name}: only ${count} have arrived`)
+      await pause(20)
+    }
+  },
+}
+
+export const OPERATIONS: Record<string, Operation> = { create, read, list, settle, deliver }
