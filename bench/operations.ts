@@ -1,3 +1,5 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { get, measure, post } from './load.ts'
 import { CONNECTIONS, type Running, runScript } from './setup.ts'
@@ -20,7 +22,8 @@ export const COMPANIES = 100
 const READERS = 64
 const PAGE = 50
 /** Charges of each company that are paid in a round. */
-const PAID_EACH = 10
+const PAID_EACH = 2
+const PAYMENTS = 1000
 /** Companies with a webhook, and what they get in a round. */
 const RECEIVERS = 10
 const DELIVERIES = 5000
@@ -97,25 +100,6 @@ async function load(
   return measure({ port, connections: CONNECTIONS, ...size, request })
 }
 
-/** Makes so many charges of each of so many companies, and gives their ids, company by company. */
-async function makeCharges(
-  version: Version,
-  { companies, each, more = {} }: { companies: number; each: number; more?: object },
-): Promise<string[][]> {
-  const request = (n: number) =>
-    post(
-      '/charge/pix',
-      headersOf(version, n % companies),
-      JSON.stringify({ ...chargeOf(n), ...more }),
-    )
-  const { failed } = await load(version, { seconds: 0, count: companies * each }, request)
-  if (failed > 0) throw new Error(`${version.name}: ${failed} charges were not made`)
-  return forEach(companies, async (n) => {
-    const made = await ask<{ id: string }[]>(version, n, `/charge?limit=${each}`)
-    return made.map(({ id }) => id)
-  })
-}
-
 const create: Operation = {
   label: 'POST /charge/pix with QR, half of the payers new',
   act: (version, seconds) => load(version, { seconds }, () => createRequest(version)),
@@ -126,7 +110,17 @@ const chargesOf = new Map<Version, string[][]>()
 
 async function makePages(version: Version): Promise<void> {
   if (chargesOf.has(version)) return
-  chargesOf.set(version, await makeCharges(version, { companies: READERS, each: PAGE }))
+  const request = (n: number) =>
+    post('/charge/pix', headersOf(version, n % READERS), JSON.stringify(chargeOf(n)))
+  const { failed } = await load(version, { seconds: 0, count: READERS * PAGE }, request)
+  if (failed > 0) throw new Error(`${version.name}: ${failed} charges were not made`)
+  const pages = await forEach(READERS, (n) =>
+    ask<{ id: string }[]>(version, n, `/charge?limit=${PAGE}`),
+  )
+  chargesOf.set(
+    version,
+    pages.map((page) => page.map(({ id }) => id)),
+  )
 }
 
 const read: Operation = {
@@ -150,19 +144,43 @@ const list: Operation = {
   },
 }
 
+const settlers = new Map<Version, ChildProcess>()
+
+/** Callbacks need a bank that sends them, so a process beside the server has the bank's part. */
+const settle: Operation = {
+  label: `payments matched over ${COMPANIES} companies, 64 callbacks of the bank at once`,
+  async prepare(version) {
+    const settler = version.script('settle-side.ts')
+    settlers.set(version, settler)
+    await once(settler, 'message')
+  },
+  async beforeRound(version) {
+    const settler = settlers.get(version)!
+    const companies = version.companies.map(({ companyId }) => companyId)
+    settler.send({ companies, count: PAYMENTS })
+    await once(settler, 'message')
+  },
+  async act(version) {
+    const settler = settlers.get(version)!
+    const started = performance.now()
+    settler.send('go')
+    const [{ failed }] = (await once(settler, 'message')) as [{ failed: number }]
+    const seconds = (performance.now() - started) / 1000
+    return { count: PAYMENTS, failed, perSecond: PAYMENTS / seconds }
+  },
+}
+
 const unpaid = new Map<Version, string[]>()
 
-const settle: Operation = {
+const simulate: Operation = {
   label: `POST /charge/{id}/simulate-payment over ${COMPANIES} companies`,
   async beforeRound(version) {
-    const more = { devMode: true }
-    const made = await makeCharges(version, { companies: COMPANIES, each: PAID_EACH, more })
-    const request = (id: string, n: number) =>
-      post(`/charge/${id}/simulate-payment`, headersOf(version, n), '{}')
-    const requests = Array.from({ length: PAID_EACH }, (_, i) =>
-      made.map((ids, n) => request(ids[i]!, n)),
-    )
-    unpaid.set(version, requests.flat())
+    const requests = await forEach(COMPANIES * PAID_EACH, async (n) => {
+      const body = { ...chargeOf(n), devMode: true }
+      const { id } = await ask<{ id: string }>(version, n, '/charge/pix', body)
+      return post(`/charge/${id}/simulate-payment`, headersOf(version, n), '{}')
+    })
+    unpaid.set(version, requests)
   },
   async act(version) {
     const requests = unpaid.get(version)!
@@ -222,4 +240,11 @@ const deliver: Operation = {
   },
 }
 
-export const OPERATIONS: Record<string, Operation> = { create, read, list, settle, deliver }
+export const OPERATIONS: Record<string, Operation> = {
+  create,
+  read,
+  list,
+  settle,
+  deliver,
+  simulate,
+}

@@ -21,12 +21,13 @@ import { measureUndisturbed } from './processor.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 export const CONNECTIONS = 64
-export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 12)
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7)
 /** Seconds that each side is measured for in a round. */
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
 
 /** A PostgreSQL with the durable settings of a fresh install, for everything one run compares. */
 export async function benchDatabase(): Promise<{ url: string; stop(): Promise<void> }> {
+  progress('starting a database')
   const dataDir = mkdtempSync(join(tmpdir(), 'vintem-bench-'))
   // A server, the obvious stack and pgbench are connected at the same time.
   const embedded = await startEmbedded({ dataDir, settings: { max_connections: '200' } })
@@ -192,6 +193,7 @@ export type Sides = Record<string, () => Promise<number>>
 export async function measureAlternately(sides: Sides): Promise<Record<string, number[]>> {
   const measured: Record<string, number[]> = {}
   for (let round = 0; round <= ROUNDS; round++) {
+    progress(round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`)
     const perSecond = await measureUndisturbed(() => measureOnce(sides))
     // The first round only warms up.
     if (round === 0) continue

@@ -1,4 +1,4 @@
-import { execFile, spawn } from 'node:child_process'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import {
   appendFileSync,
@@ -80,10 +80,16 @@ export type Version = {
   db: pg.Client
   companies: Company[]
   used(): Promise<Used>
+  /** Starts a script of ours with its Node.js and its database, whose processor time counts too. */
+  script(name: string): ChildProcess
   /** Runs a command of its CLI so many times, and reads what it prints. */
   command<T>(args: string[], times?: number): Promise<T[]>
   stop(): Promise<void>
 }
+
+/** What a process needs that opens the database of a server by its address. */
+const PUBLIC_URL = 'http://127.0.0.1:3000'
+const ALLOW = 'http,mail-files'
 
 const COMPANY = 'company create --name Bench --tax-id 11222333000181 --email bench@example.com'
 
@@ -119,15 +125,29 @@ export async function startVersion(
   }
   progress(`making ${companies} companies`)
   const made = await command<Company>(COMPANY.split(' '), companies)
-  const pid = parentOf(postmaster)
+  const pids = [parentOf(postmaster)]
+  const script = (name: string) => {
+    const secret = readFileSync(join(dataDir, 'secret.key'), 'utf8').trim()
+    const child = spawn('node', [join(import.meta.dirname, name), root], {
+      cwd: root,
+      env: { ...env, DATABASE_URL: url, SECRET_KEY: secret, PUBLIC_URL, ALLOW },
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    scripts.push(child)
+    pids.push(child.pid!)
+    return child
+  }
+  const scripts: ChildProcess[] = []
   return {
     name,
     port,
     db,
     companies: made,
-    used: () => readUsed(db, pid, postmaster),
+    used: () => readUsed(db, pids, postmaster),
     command,
+    script,
     async stop() {
+      for (const child of scripts) child.kill()
       await db.end()
       await server.stop()
       rmSync(dataDir, { recursive: true, force: true })
@@ -171,11 +191,11 @@ function readPostgres(dataDir: string): { pid: number; url: string } {
   return { pid: Number(lines[0]), url }
 }
 
-async function readUsed(db: pg.Client, pid: number, postmaster: number): Promise<Used> {
+async function readUsed(db: pg.Client, pids: number[], postmaster: number): Promise<Used> {
   const { rows } = await db.query(
     `select sum(calls)::float8 as statements, sum(rows)::float8 as rows,
        (pg_current_wal_insert_lsn() - '0/0')::float8 as wal from pg_stat_statements`,
   )
-  const node_us = cpuBelow_us(pid, postmaster)
+  const node_us = pids.reduce((sum, pid) => sum + cpuBelow_us(pid, postmaster), 0)
   return { ...rows[0], node_us, postgres_us: cpuBelow_us(postmaster) }
 }
