@@ -1,11 +1,14 @@
-import { parseArgs } from 'node:util'
+import { execFile } from 'node:child_process'
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs, promisify } from 'node:util'
 import { COMPANIES, type Done, OPERATIONS, type Operation } from './operations.ts'
 import { measureUndisturbed } from './processor.ts'
 import { median, progress } from './setup.ts'
 import { checkOut, ROOT, startVersion, type Used, type Version } from './version.ts'
 
 /** A round of one version: what was done, and what it has used for that. */
-type Round = Done & Used
+type Round = Done & Used & { beside_us: number }
 type Pair = { ours: Round; theirs: Round }
 
 type Bar = { rate?: number; cpu?: number }
@@ -23,14 +26,18 @@ const BARS: Record<string, Record<string, Bar>> = {
 }
 
 const USAGE = `Usage: npm run bench compare <commit> [${Object.keys(OPERATIONS).join(' ')}]
-  [--rounds 7] [--seconds 1]`
+  [--rounds 7] [--seconds 1] [--write]`
 
 /**
  * The working tree against a commit: both are started by their own \`npm start\` with their own
  * defaults, and measured alternately in one run.
  */
 export async function run(): Promise<void> {
-  const options = { rounds: { type: 'string' }, seconds: { type: 'string' } } as const
+  const options = {
+    rounds: { type: 'string' },
+    seconds: { type: 'string' },
+    write: { type: 'boolean' },
+  } as const
   const args = process.argv.slice(3)
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
   const [commit, ...named] = positionals
@@ -45,11 +52,14 @@ export async function run(): Promise<void> {
   const theirs = await startVersion(commit, root, COMPANIES)
   const ours = await startVersion('the working tree', ROOT, COMPANIES)
   console.log(`The working tree and ${commit}, ${size.rounds} rounds of ${size.seconds} s each.`)
+  const measured: Record<string, Pair[]> = {}
   for (const name of names) {
     const pairs = await measureOperation(name, { ours, theirs }, size)
+    measured[name] = pairs
     print(name, pairs, BARS[commit.slice(0, 7)]?.[name] ?? {})
   }
   await Promise.all([ours.stop(), theirs.stop()])
+  if (values.write) await write(commit, measured)
 }
 
 async function measureOperation(
@@ -78,16 +88,16 @@ async function measureOperation(
 }
 
 async function measureRound(
-  { beforeRound, act }: Operation,
+  { beforeRound, act, beside_us = () => 0 }: Operation,
   version: Version,
   seconds: number,
 ): Promise<Round> {
   await beforeRound?.(version)
-  const before = await version.used()
+  const read = async () => ({ ...(await version.used()), beside_us: beside_us() })
+  const before = await read()
   const done = await act(version, seconds)
-  const after = await version.used()
-  const used = { ...after }
-  for (const key of Object.keys(used) as (keyof Used)[]) used[key] -= before[key]
+  const used = await read()
+  for (const key of Object.keys(used) as (keyof typeof used)[]) used[key] -= before[key]
   return { ...done, ...used }
 }
 
@@ -96,6 +106,9 @@ const sum = (rounds: Round[], key: keyof Round): number =>
 
 const each = (rounds: Round[], ...keys: (keyof Round)[]): number =>
   keys.reduce((all, key) => all + sum(rounds, key), 0) / sum(rounds, 'count')
+
+const ratioOf = (pairs: Pair[]): number =>
+  median(pairs.map(({ ours, theirs }) => ours.perSecond / theirs.perSecond))
 
 function print(name: string, pairs: Pair[], bar: Bar): void {
   const [ours, theirs] = [pairs.map(({ ours }) => ours), pairs.map(({ theirs }) => theirs)]
@@ -119,12 +132,13 @@ function print(name: string, pairs: Pair[], bar: Bar): void {
   const head = ['ours', 'theirs', 'ratio'].map((cell) => cell.padStart(10)).join('')
   console.log(`\n${name}: ${OPERATIONS[name]!.label}\n  ${''.padEnd(26)}${head}`)
   const rates = [ours, theirs].map((side) => median(side.map(({ perSecond }) => perSecond)))
-  const ratio = median(pairs.map((pair) => pair.ours.perSecond / pair.theirs.perSecond))
+  const ratio = ratioOf(pairs)
   const judged = bar.rate === undefined ? '' : judge(ratio >= bar.rate, `≥ ${bar.rate}`)
   line('per second', rates[0]!, rates[1]!, ratio, judged)
   cost('µs of processor', 'node_us', 'postgres_us')
   cost('  in Node', 'node_us')
   cost('  in PostgreSQL', 'postgres_us')
+  if (OPERATIONS[name]!.beside_us) cost('  (in the bank)', 'beside_us')
   cost('bytes of WAL', 'wal')
   cost('statements', 'statements')
   cost('rows', 'rows')
@@ -136,3 +150,24 @@ function print(name: string, pairs: Pair[], bar: Bar): void {
 
 const judge = (isReached: boolean, bar: string): string =>
   `bar ${bar}: ${isReached ? 'reached' : 'MISSED'}`
+
+const HISTORY = join(import.meta.dirname, 'history.md')
+
+/** Adds a line to the history: what was compared, and for each operation ratio and processor. */
+async function write(commit: string, measured: Record<string, Pair[]>): Promise<void> {
+  const failed = Object.values(measured)
+    .flat()
+    .some(({ ours, theirs }) => ours.failed + theirs.failed > 0)
+  if (failed) throw new Error('Requests have failed, so nothing is written to the history.')
+  const git = promisify(execFile)
+  const { stdout: own } = await git('git', ['-C', ROOT, 'describe', '--always', '--dirty=+'])
+  const cells = Object.keys(OPERATIONS).map((name) => {
+    const pairs = measured[name]
+    if (!pairs) return '–'
+    const ours = pairs.map((pair) => pair.ours)
+    const [node, postgres] = [each(ours, 'node_us'), each(ours, 'postgres_us')].map(Math.round)
+    return `${ratioOf(pairs).toFixed(2)} (${node} + ${postgres} µs)`
+  })
+  const day = new Date().toISOString().slice(0, 10)
+  appendFileSync(HISTORY, `| ${[day, own.trim(), commit, ...cells].join(' | ')} |\n`)
+}

@@ -1,10 +1,10 @@
 /**
- * Runs a command of some version's CLI so many times in one process, because starting a process
- * takes longer than the command: `node many.ts <its main.ts> <times> <arguments>`.
+ * Runs commands of some version's CLI in one process, because starting a process takes longer than
+ * a command: `node many.ts <its main.ts> <a JSON list of commands, each a list of arguments>`.
  */
-const [main, times, ...command] = process.argv.slice(2)
-for (let n = 0; n < Number(times); n++) {
-  process.argv = [process.execPath, main!, ...command]
+const [main, commands] = process.argv.slice(2)
+for (const [n, args] of (JSON.parse(commands!) as string[][]).entries()) {
+  process.argv = [process.execPath, main!, ...args]
   await import(`${main}?${n}`)
   if (process.exitCode) process.exit(process.exitCode)
 }

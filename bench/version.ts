@@ -78,12 +78,14 @@ export type Version = {
   name: string
   port: number
   db: pg.Client
-  companies: Company[]
+  companies: string[]
+  keys: string[]
   used(): Promise<Used>
   /** Starts a script of ours with its Node.js and its database, whose processor time counts too. */
   script(name: string): ChildProcess
-  /** Runs a command of its CLI so many times, and reads what it prints. */
-  command<T>(args: string[], times?: number): Promise<T[]>
+  /** Runs commands of its CLI, and reads what each prints. */
+  commands<T>(list: string[][]): Promise<T[]>
+  makeCompanies(count: number, more?: string): Promise<Company[]>
   stop(): Promise<void>
 }
 
@@ -112,19 +114,22 @@ export async function startVersion(
   const db = new pg.Client({ connectionString: url })
   await db.connect()
   await db.query('create extension pg_stat_statements')
-  const command = async <T>(args: string[], times = 1): Promise<T[]> => {
+  const commands = async <T>(list: string[][]): Promise<T[]> => {
     const main = join(root, 'src/cli/main.ts')
     const many = join(import.meta.dirname, 'many.ts')
-    const made = await run('node', [many, main, String(times), ...args, '--json'], {
-      cwd: root,
-      env,
-      maxBuffer: 2 ** 26,
-    })
-    const lines = made.stdout.trim().split('\n')
-    return lines.map((line) => JSON.parse(line) as T)
+    const json = JSON.stringify(list.map((args) => [...args, '--json']))
+    const { stdout } = await run('node', [many, main, json], { cwd: root, env })
+    return stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as T)
+  }
+  const makeCompanies = (count: number, more = '') => {
+    const command = `${COMPANY} ${more}`.trim().split(' ')
+    return commands<Company>(Array.from({ length: count }, () => command))
   }
   progress(`making ${companies} companies`)
-  const made = await command<Company>(COMPANY.split(' '), companies)
+  const made = await makeCompanies(companies)
   const pids = [parentOf(postmaster)]
   const script = (name: string) => {
     const secret = readFileSync(join(dataDir, 'secret.key'), 'utf8').trim()
@@ -142,9 +147,11 @@ export async function startVersion(
     name,
     port,
     db,
-    companies: made,
+    companies: made.map(({ companyId }) => companyId),
+    keys: made.map(({ apiKey }) => apiKey),
     used: () => readUsed(db, pids, postmaster),
-    command,
+    commands,
+    makeCompanies,
     script,
     async stop() {
       for (const child of scripts) child.kill()
