@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { COMPANIES, type Done, OPERATIONS, type Operation } from './operations.ts'
 import { measureUndisturbed } from './processor.ts'
-import { median, progress } from './setup.ts'
+import { MAX_TRIES, median, progress } from './setup.ts'
 import { checkOut, ROOT, startVersion, type Used, type Version } from './version.ts'
 
 /** A round of one version: what was done, and what it has used for that. */
@@ -79,7 +79,7 @@ async function measureOperation(
       const ours = await measureRound(operation, versions.ours, seconds)
       const theirs = theirsFirst || (await measureRound(operation, versions.theirs, seconds))
       return { ours, theirs }
-    })
+    }, MAX_TRIES)
     const rates = `${Math.round(pair.ours.perSecond)} ÷ ${Math.round(pair.theirs.perSecond)} /s`
     progress(`${name}: ${round === 0 ? 'warm-up' : `round ${round} of ${rounds}`}, ${rates}`)
     if (round > 0) pairs.push(pair)
@@ -115,7 +115,7 @@ function print(name: string, pairs: Pair[], bar: Bar): void {
   const line = (label: string, own: number, other: number, ratio: number, judged = '') => {
     const figure = (value: number) => value.toFixed(value < 10 ? 2 : 0).padStart(10)
     console.log(
-      `  ${label.padEnd(26)}${figure(own)}${figure(other)}${ratio.toFixed(2).padStart(10)}  ${judged}`,
+      `  ${label.padEnd(26)}${figure(own)}${figure(other)}${(Number.isFinite(ratio) ? ratio.toFixed(2) : '–').padStart(10)}  ${judged}`,
     )
   }
   const cost = (label: string, ...keys: (keyof Round)[]) => {

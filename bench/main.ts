@@ -50,7 +50,7 @@ async function runBench(): Promise<number> {
   return ending || (code ?? 1)
 }
 
-/** A database is in a process group of its own, so that Ctrl-C does not end it before its server. */
+/** A database has a process group of its own, so that Ctrl-C does not end it before its server. */
 async function endDatabases(folder: string): Promise<void> {
   for (const file of globSync(join(folder, '**/postmaster.pid'))) {
     const pid = Number.parseInt(readFileSync(file, 'utf8'), 10)

@@ -299,7 +299,7 @@ async function openBank(): Promise<{ pid: number; options: string[] }> {
   const options = {
     profile: 'custom',
     'client-id': clientId,
-    'base-url': profile.baseUrl,
+    'base-url': `${profile.baseUrl}${profile.paths.cob}`,
     'token-url': profile.token.url,
     ca: file('ca.pem', String(ca)),
     'client-secret-file': file('secret', `${clientSecret}\n`),

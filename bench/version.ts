@@ -118,7 +118,10 @@ export async function startVersion(
     const main = join(root, 'src/cli/main.ts')
     const many = join(import.meta.dirname, 'many.ts')
     const json = JSON.stringify(list.map((args) => [...args, '--json']))
-    const { stdout } = await run('node', [many, main, json], { cwd: root, env })
+    const { stdout } = await run('node', [many, main, json], { cwd: root, env }).catch((error) => {
+      // The message of Node.js is the whole list.
+      throw new Error(`${name}: a command has failed: ${error.stdout}${error.stderr}`)
+    })
     return stdout
       .trim()
       .split('\n')
