@@ -9,11 +9,19 @@ import { LATEST } from '../src/versions/history.ts'
 import { createDeliveryWorker, type DeliveryWorker } from '../src/worker/deliver.ts'
 import { createRequests } from './create.ts'
 import { countDelivered, DELIVERIES, makeWebhooks, queue } from './deliver.ts'
-import { get, measure } from './load.ts'
-import { cpuBelow_ms, parentOf } from './processor.ts'
-import { createSome } from './read.ts'
+import { measure } from './load.ts'
+import { cpuBelow_ms } from './processor.ts'
+import { makePages } from './read.ts'
 import { makeCompanies, match, PAYMENTS, prepare } from './settle.ts'
-import { benchDatabase, CONNECTIONS, ROUNDS, runScript, runVintem, SECONDS } from './setup.ts'
+import {
+  benchDatabase,
+  CONNECTIONS,
+  progress,
+  ROUNDS,
+  runScript,
+  runVintem,
+  SECONDS,
+} from './setup.ts'
 
 /** What the operations of a kind have used: the processor, the write-ahead log and the disk. */
 type Cost = { count: number; node_ms: number; postgres_ms: number; wal: number; disk: number }
@@ -41,7 +49,7 @@ export async function run(): Promise<void> {
   const worker = createDeliveryWorker(app)
   const sink = await runScript('sink', database.url)
   try {
-    const used = await watchPostgres(app.db)
+    const used = watchPostgres(app.db, database.postmaster)
     // Before there is a server, because its worker would do what is to be measured.
     const tasks = await taskKinds(app, worker, `http://127.0.0.1:${sink.port}/hook`)
     const worked = await measureCosts(tasks, used)
@@ -59,9 +67,7 @@ export async function run(): Promise<void> {
   }
 }
 
-async function watchPostgres(db: Database): Promise<() => Promise<Used>> {
-  const [backend] = await db.query<{ pid: number }>({ text: 'select pg_backend_pid() as pid' })
-  const postmaster = parentOf(backend!.pid)
+function watchPostgres(db: Database, postmaster: number): () => Promise<Used> {
   return async () => {
     const [bytes] = await db.query<{ wal: number; disk: number }>({
       text: `select (pg_current_wal_insert_lsn() - '0/0')::int8 as wal,
@@ -73,12 +79,9 @@ async function watchPostgres(db: Database): Promise<() => Promise<Used>> {
 
 type Server = Awaited<ReturnType<typeof runVintem>>
 
-async function requestKinds({ port, pid, apiKey }: Server): Promise<Kind[]> {
-  const headers = { 'X-API-KEY': apiKey }
-  const creates = createRequests(headers)
-  const reads = await createSome(port, headers)
-  const ask = (requests: string[]) => async () => {
-    const request = (n: number) => requests[n % requests.length]!
+async function requestKinds({ port, pid, keys }: Server): Promise<Kind[]> {
+  const { reads, lists } = await makePages({ port, keys })
+  const ask = (request: (n: number) => string) => async () => {
     const load = { port, connections: CONNECTIONS, seconds: SECONDS, request }
     const { count, failed } = await measure(load)
     if (failed > 0) throw new Error(`${failed} requests failed`)
@@ -86,9 +89,9 @@ async function requestKinds({ port, pid, apiKey }: Server): Promise<Kind[]> {
   }
   const node_ms = () => cpuBelow_ms(pid)
   return [
-    { name: 'POST /charge/pix with QR', act: ask(creates), node_ms },
+    { name: 'POST /charge/pix with QR', act: ask(createRequests(keys)), node_ms },
     { name: 'GET /charge/{id}', act: ask(reads), node_ms },
-    { name: 'GET /charge?limit=50', act: ask([get('/charge?limit=50', headers)]), node_ms },
+    { name: 'GET /charge?limit=50', act: ask(lists), node_ms },
   ]
 }
 
@@ -139,6 +142,7 @@ async function taskKinds(app: FullApp, worker: DeliveryWorker, sink: string): Pr
 async function measureCosts(kinds: Kind[], used: () => Promise<Used>): Promise<Map<string, Cost>> {
   const costs = new Map<string, Cost>()
   for (let round = 0; round <= ROUNDS; round++) {
+    progress(round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`)
     for (const { name, prepare, act, node_ms } of kinds) {
       await prepare?.()
       const [node, before] = [node_ms(), await used()]

@@ -11,27 +11,40 @@ import {
   runVintem,
   SECONDS,
   singleRowInserts,
+  type Target,
 } from './setup.ts'
 
-const PAYERS = 1000
-const body = (n: number) =>
-  JSON.stringify({
-    amount: 1000 + (n % 9000),
-    customer: {
-      name: 'Maria da Silva',
-      taxId: String(10_000_000_000 + (n % PAYERS)),
-      email: `payer${n % PAYERS}@example.com`,
-      phone: '11988887777',
-    },
-  })
+const KNOWN_PAYERS = 1000
 
-/** Requests are written before the clock runs, so that it measures the server. */
-export const createRequests = (headers: Record<string, string>): string[] =>
-  Array.from({ length: PAYERS }, (_, n) => post('/charge/pix', headers, body(n)))
+/** A CPF with right check digits. */
+export function taxIdOf(n: number): string {
+  const digits = [...String(100_000_000 + n)].map(Number)
+  for (const length of [9, 10]) {
+    const sum = digits.reduce((all, digit, i) => all + digit * (length + 1 - i), 0)
+    digits.push(((sum * 10) % 11) % 10)
+  }
+  return digits.join('')
+}
 
-function createCharges(port: number, headers: Record<string, string>): () => Promise<Measured> {
-  const requests = createRequests(headers)
-  const request = (n: number) => requests[n % PAYERS]!
+export function chargeOf(payer: number): Record<string, unknown> {
+  const taxId = taxIdOf(payer)
+  const customer = { name: `Maria da Silva ${payer}`, taxId, email: `payer${payer}@example.com` }
+  return { amount: 1000 + (payer % 9000), customer: { ...customer, phone: '11988887777' } }
+}
+
+/** Gives requests that create charges of all companies, each second one of a new payer. */
+export function createRequests(keys: string[]): () => string {
+  let asked = 0
+  return () => {
+    const n = asked++
+    const payer = n % 2 === 0 ? n % KNOWN_PAYERS : KNOWN_PAYERS + n
+    const key = keys[(n >> 1) % keys.length]!
+    return post('/charge/pix', { 'X-API-KEY': key }, JSON.stringify(chargeOf(payer)))
+  }
+}
+
+function createCharges({ port, keys }: Target): () => Promise<Measured> {
+  const request = createRequests(keys)
   return () => measure({ port, connections: CONNECTIONS, seconds: SECONDS, request })
 }
 
@@ -52,8 +65,8 @@ async function compare(url: string): Promise<void> {
   const vintem = await runVintem(url)
   const stack = await runScript('stack', url)
   const { by, sides } = await singleRowInserts(url)
-  const create = createCharges(vintem.port, { 'X-API-KEY': vintem.apiKey })
-  const createPlainly = createCharges(stack.port, {})
+  const create = createCharges(vintem)
+  const createPlainly = createCharges({ port: stack.port, keys: vintem.keys })
   let last: Measured | undefined
   const measured = await measureAlternately({
     ours: async () => {

@@ -23,7 +23,7 @@ import {
   runScript,
 } from './setup.ts'
 
-export const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 40_000)
+export const DELIVERIES = Number(process.env.BENCH_DELIVERIES ?? 4000)
 const WEBHOOKS = 1000
 /** As many requests at once as a delivery worker has to one webhook. */
 const CONCURRENCY = 32

@@ -10,7 +10,7 @@ import { createLog } from '../src/lib/log.ts'
 import { createService, type Service } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
 import { releaseDueCharges } from '../src/worker/charges.ts'
-import { lowerQuartile } from './setup.ts'
+import { lowerQuartile, progress } from './setup.ts'
 
 /** A company whose past has so many charges, and the service that it uses. */
 export type Size = {
@@ -33,13 +33,16 @@ export async function openSize(serverUrl: string, charges: number): Promise<Size
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   await migrate(url.href)
-  const config = readConfig({ DATABASE_URL: url.href, SECRET_KEY, RATE_LIMIT: 'off' })
+  // One company sends all requests, one after the other, and its limit is not what is measured.
+  const limits = { RATE_LIMIT: '1000000', RATE_LIMIT_BURST: '1000000' }
+  const config = readConfig({ DATABASE_URL: url.href, SECRET_KEY, ...limits })
   const parts = { databaseUrl: url.href, clock: systemClock, log: createLog('error') }
   const publicUrl = 'http://127.0.0.1:3000'
   const app = createApp({ ...parts, config: { ...config, local: true }, publicUrl })
   const service = await createService(app, url.href)
   const made = await makeCompany(app)
   await makeTemplate(app, service, made.apiKey)
+  progress(`making ${charges} charges`)
   await query(url.href, fillSql(made.company.id, charges))
   await query(url.href, 'vacuum analyze')
   return {

@@ -13,14 +13,15 @@ import {
   benchDatabase,
   CONNECTIONS,
   end,
-  makeKeys,
   measureAlternately,
   median,
   medianRatio,
+  progress,
   ratio,
   report,
   runVintem,
   SECONDS,
+  type Target,
 } from './setup.ts'
 
 const LISTENERS = 1000
@@ -34,10 +35,8 @@ export async function run(): Promise<void> {
   const database = await benchDatabase()
   const vintem = await runVintem(database.url)
   try {
-    const others = await makeKeys(database.url, LISTENERS / OF_COMPANY - 1)
-    // Some listen to the company whose charges are created, so that notifications are measured too.
-    await measureCost(vintem, [vintem.apiKey, ...others])
-    await measureDelay(vintem)
+    await measureCost(vintem)
+    await measureDelay({ port: vintem.port, apiKey: vintem.keys[0]! })
   } finally {
     await vintem.stop()
     await database.stop()
@@ -66,6 +65,7 @@ async function measureDelay(vintem: Vintem): Promise<void> {
   await once(receiver, 'listening')
   const { port } = receiver.address() as { port: number }
   const listener = await startListener(vintem, port)
+  progress(`${EVENTS} events`)
   for (let n = 0; n < EVENTS; n += 1) {
     const begun_ms = performance.now()
     const id = await create(vintem)
@@ -122,9 +122,10 @@ async function startListener({ port, apiKey }: Vintem, to: number) {
   }
 }
 
-async function measureCost({ port, apiKey }: Vintem, keys: string[]): Promise<void> {
-  const requests = createRequests({ 'X-API-KEY': apiKey })
-  const request = (n: number) => requests[n % requests.length]!
+async function measureCost({ port, keys }: Target): Promise<void> {
+  // Charges of those who listen are created too, so that notifications are measured.
+  const listening = keys.slice(0, LISTENERS / OF_COMPANY)
+  const request = createRequests(keys)
   const load = { port, connections: CONNECTIONS, seconds: SECONDS, request }
   const rate = async () => {
     const { perSecond, failed } = await measure(load)
@@ -134,7 +135,7 @@ async function measureCost({ port, apiKey }: Vintem, keys: string[]): Promise<vo
   const measured = await measureAlternately({
     alone: rate,
     beside: async () => {
-      const listeners = await openListeners(port, keys)
+      const listeners = await openListeners(port, listening)
       const perSecond = await rate()
       listeners.close()
       return perSecond
@@ -153,11 +154,12 @@ async function openListeners(port: number, keys: string[]): Promise<{ close(): v
   let answered = 0
   const paths = await Promise.all(keys.map((key) => pathOf(port, key)))
   const sockets = Array.from({ length: LISTENERS }, (_, n): Socket => {
-    const socket = connect({ port, host: '127.0.0.1' })
+    const place = n % keys.length
+    // Each company has an address of its own, because one address may not have so many connections.
+    const socket = connect({ port, host: '127.0.0.1', localAddress: `127.0.0.${2 + place}` })
     socket.on('data', () => {
       answered += 1
     })
-    const place = n % keys.length
     socket.write(get(paths[place]!, { 'X-API-KEY': keys[place]! }))
     return socket
   })

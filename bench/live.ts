@@ -1,12 +1,14 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { isValidTaxId } from '../src/pix/tax-id.ts'
 import type { Connection } from '../src/provider/bacen/connection.ts'
-import { type Measured, measure, post } from './load.ts'
+import { createRequests } from './create.ts'
+import { type Measured, measure } from './load.ts'
+import { cpuBelow_us } from './processor.ts'
 import { AT_ONCE, openPuts } from './puts.ts'
 import {
   atMost,
+  type BenchDatabase,
   benchDatabase,
   end,
   measureAlternately,
@@ -20,17 +22,6 @@ import {
 
 const MAX_MORE_ms = 5
 
-/** Payers of a live company have tax ids with right check digits. */
-const TAX_IDS = Array.from({ length: 1000 }, (_, n) => {
-  const endings = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'))
-  return endings.map((end) => `${100_000_000 + n}${end}`).find(isValidTaxId)!
-})
-const bodyOf = (taxId: string) =>
-  JSON.stringify({
-    amount: 1000,
-    customer: { name: 'Maria da Silva', taxId, email: `${taxId}@example.com` },
-  })
-
 /**
  * Live charges, each issued by a bank over mutual TLS, against the same PUTs by bare undici. A bare
  * Fastify that passes the PUTs on, without a database, shows what is left for a service here.
@@ -40,32 +31,31 @@ export async function run(): Promise<void> {
   const bank = fork(join(import.meta.dirname, 'bank.ts'))
   try {
     const [connection] = (await once(bank, 'message')) as [Connection]
-    await compare(database.url, connection)
+    await compare(database, bank.pid!, connection)
   } finally {
     await end(bank)
     await database.stop()
   }
 }
 
-async function compare(url: string, connection: Connection): Promise<void> {
-  const vintem = await runVintem(url, connection)
+async function compare(database: BenchDatabase, bankPid: number, connection: Connection) {
+  const vintem = await runVintem(database.url, connection)
   const relay = fork(join(import.meta.dirname, 'relay.ts'))
   relay.send(connection)
   const [relayPort] = (await once(relay, 'message')) as [number]
   const puts = await openPuts(connection)
-  const headers = { 'X-API-KEY': vintem.apiKey }
-  const requests = TAX_IDS.map((taxId) => post('/charge/pix', headers, bodyOf(taxId)))
-  const request = (n: number) => requests[n % requests.length]!
+  const request = createRequests(vintem.keys)
   const create = async (connections: number, port = vintem.port): Promise<Measured> => {
     const created = await measure({ port, seconds: SECONDS, connections, request })
     if (created.failed > 0) throw new Error(`${created.failed} charges failed`)
     return created
   }
+  const usage = watchUsage({ Node: vintem.pid, PostgreSQL: database.postmaster, bank: bankPid })
   let last: Measured | undefined
   try {
     const measured = await measureAlternately({
       ours: async () => {
-        last = await create(AT_ONCE)
+        last = await usage.during(() => create(AT_ONCE))
         return last.perSecond
       },
       bare: async () => (await measurePuts(puts.put, AT_ONCE)).perSecond,
@@ -74,8 +64,31 @@ async function compare(url: string, connection: Connection): Promise<void> {
       bareAlone_ms: async () => (await measurePuts(puts.put, 1)).p50_ms,
     })
     print(measured as Sides, last!)
+    usage.print()
   } finally {
     await Promise.all([vintem.stop(), end(relay), puts.close()])
+  }
+}
+
+/** The processor that charges have used, of each process and all below it. */
+function watchUsage(pids: Record<string, number>) {
+  const used = new Map<string, number>()
+  let charges = 0
+  const read = () => Object.entries(pids).map(([name, pid]) => [name, cpuBelow_us(pid)] as const)
+  return {
+    async during(act: () => Promise<Measured>): Promise<Measured> {
+      const before = new Map(read())
+      const measured = await act()
+      for (const [name, now_us] of read()) {
+        used.set(name, (used.get(name) ?? 0) + now_us - before.get(name)!)
+      }
+      charges += measured.count
+      return measured
+    },
+    print() {
+      const each = [...used].map(([name, us]) => `${name} ${Math.round(us / charges)}`)
+      console.log(`µs of the processor for each live charge: ${each.join(', ')} (not ours)`)
+    },
   }
 }
 

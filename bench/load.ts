@@ -4,6 +4,8 @@ export type Load = {
   port: number
   connections: number
   seconds: number
+  /** If there is a count, as many requests are sent, however long it takes. */
+  count?: number
   request(n: number): string
 }
 export type Measured = {
@@ -23,13 +25,14 @@ export async function measure(load: Load): Promise<Measured> {
   let count = 0
   let failed = 0
   let open = true
+  const most = load.count ?? Number.POSITIVE_INFINITY
   const times: number[] = []
   const started = performance.now()
 
   async function work(): Promise<void> {
     const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true })
     const exchange = exchanger(socket)
-    while (open) {
+    while (open && count < most) {
       const from = performance.now()
       const status = await exchange(load.request(count++))
       times.push(performance.now() - from)
@@ -39,7 +42,8 @@ export async function measure(load: Load): Promise<Measured> {
   }
 
   const workers = Array.from({ length: load.connections }, work)
-  await new Promise((resolve) => setTimeout(resolve, load.seconds * 1000))
+  if (load.count) await Promise.all(workers)
+  else await new Promise((resolve) => setTimeout(resolve, load.seconds * 1000))
   const seconds = (performance.now() - started) / 1000
   const done = times.length
   open = false

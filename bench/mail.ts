@@ -11,7 +11,7 @@ import type { Uuid } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
 import { sendDueMails } from '../src/worker/mail.ts'
 import { makeCompanies, match, prepare } from './settle.ts'
-import { benchDatabase, ratio, report } from './setup.ts'
+import { benchDatabase, progress, ratio, report } from './setup.ts'
 
 const MAILS = Number(process.env.BENCH_MAILS ?? 1000)
 const WARM_UP = 200
@@ -39,6 +39,7 @@ type Sent = { perSecond: number; cpu_us: number }
 
 /** How many receipts a worker has composed, counted, sent and stored in a second. */
 async function sendAll(app: FullApp, companies: Uuid[], count: number): Promise<Sent> {
+  progress(`${count} receipts of ${companies.length} companies`)
   await queueReceipts(app, companies, count)
   const started = performance.now()
   const cpu = process.threadCpuUsage()

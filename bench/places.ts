@@ -6,6 +6,7 @@ import { measure } from './load.ts'
 import {
   benchDatabase,
   besideOf,
+  COMPANIES,
   CONNECTIONS,
   makeKeys,
   measureAlternately,
@@ -18,8 +19,6 @@ import {
   SECONDS,
 } from './setup.ts'
 
-const COMPANIES = 16
-
 /** Charges a second of the same companies in one place, and divided among two. */
 export async function run(): Promise<void> {
   const database = await benchDatabase()
@@ -29,7 +28,7 @@ export async function run(): Promise<void> {
       names.map((name) => besideOf(database.url, name)),
     )) as [string, string, string]
     const { one: inOne, two: inTwo } = await measurePlaces({ one: [one], two: [first, second] })
-    report('POST /charge/pix of 16 companies in one place', median(inOne))
+    report(`POST /charge/pix of ${COMPANIES} companies in one place`, median(inOne))
     report('the same in two places, on the same machine', median(inTwo))
     ratio('two places ÷ one place', medianRatio(inTwo, inOne), 0.95)
   } finally {
@@ -90,11 +89,7 @@ async function measurePlaces<K extends string>(
 }
 
 function create(port: number, keys: string[]): () => Promise<number> {
-  const requests = keys.map((key) => createRequests({ 'X-API-KEY': key }))
-  const request = (n: number) => {
-    const own = requests[n % requests.length]!
-    return own[Math.floor(n / requests.length) % own.length]!
-  }
+  const request = createRequests(keys)
   return async () => {
     const measured = await measure({ port, connections: CONNECTIONS, seconds: SECONDS, request })
     return measured.perSecond

@@ -1,4 +1,5 @@
-import { get, type Measured, measure } from './load.ts'
+import { chargeOf } from './create.ts'
+import { get, type Measured, measure, post } from './load.ts'
 import {
   benchDatabase,
   CONNECTIONS,
@@ -10,9 +11,11 @@ import {
   runScript,
   runVintem,
   SECONDS,
+  type Target,
 } from './setup.ts'
 
-const CHARGES = 500
+/** So many charges has each company, a full page. */
+export const PAGE = 50
 
 /**
  * Reads of different charges per second, against Fastify sending the same bytes from memory, and
@@ -30,26 +33,20 @@ export async function run(): Promise<void> {
 async function compare(url: string): Promise<void> {
   const vintem = await runVintem(url)
   const bare = await runScript('bare', url)
-  const headers = { 'X-API-KEY': vintem.apiKey }
-  const ids = await createCharges(vintem.port, headers)
-  const requests = readRequests(ids, headers)
+  const { reads, lists } = await makePages(vintem)
   const load = { connections: CONNECTIONS, seconds: SECONDS }
-  const request = (n: number) => requests[n % requests.length]!
-  const listing = get('/charge?limit=50', headers)
 
-  const reply = await fetch(`http://127.0.0.1:${vintem.port}/charge/${ids[0]}`, { headers })
-  const bytes = await reply.text()
+  const bytes = await firstCharge(vintem)
   await fetch(`http://127.0.0.1:${bare.port}/bytes`, { method: 'POST', body: bytes })
 
   let last: Measured | undefined
   const measured = await measureAlternately({
     ours: async () => {
-      last = await measure({ ...load, port: vintem.port, request })
+      last = await measure({ ...load, port: vintem.port, request: reads })
       return last.perSecond
     },
-    bare: async () => (await measure({ ...load, port: bare.port, request })).perSecond,
-    lists: async () =>
-      (await measure({ ...load, port: vintem.port, request: () => listing })).perSecond,
+    bare: async () => (await measure({ ...load, port: bare.port, request: reads })).perSecond,
+    lists: async () => (await measure({ ...load, port: vintem.port, request: lists })).perSecond,
   })
   await Promise.all([vintem.stop(), bare.stop()])
 
@@ -65,28 +62,36 @@ async function compare(url: string): Promise<void> {
   ratio('lists of 50 ÷ reads', medianRatio(measured.lists!, measured.ours!), 0.3)
 }
 
-const readRequests = (ids: string[], headers: Record<string, string>): string[] =>
-  ids.map((id) => get(`/charge/${id}`, headers))
+const headersOf = (key: string) => ({ 'X-API-KEY': key })
 
-/** Requests that read charges, which are made for it. */
-export const createSome = async (
-  port: number,
-  headers: Record<string, string>,
-): Promise<string[]> => readRequests(await createCharges(port, headers), headers)
+/** Makes a page of charges of each company. Gives requests that read each, and all of a company. */
+export async function makePages({ port, keys }: Target) {
+  const headers = keys.map(headersOf)
+  const of = <T>(some: T[], n: number) => some[n % some.length]!
+  const request = (n: number) => post('/charge/pix', of(headers, n), JSON.stringify(chargeOf(n)))
+  const size = { seconds: 0, count: keys.length * PAGE }
+  const { failed } = await measure({ port, connections: CONNECTIONS, ...size, request })
+  if (failed > 0) throw new Error(`${failed} charges were not made`)
+  const pages: string[][] = []
+  for (const key of keys) pages.push(await listIds(port, key))
+  // Requests that follow one another are of different companies.
+  const reads = Array.from({ length: PAGE }, (_, i) =>
+    pages.map((ids, n) => get(`/charge/${ids[i]}`, of(headers, n))),
+  ).flat()
+  const lists = headers.map((own) => get(`/charge?limit=${PAGE}`, own))
+  return { reads: (n: number) => of(reads, n), lists: (n: number) => of(lists, n) }
+}
 
-async function createCharges(port: number, headers: Record<string, string>): Promise<string[]> {
-  const ids: string[] = []
-  const body = JSON.stringify({
-    amount: 1990,
-    customer: { name: 'Maria da Silva', taxId: '12345678909', email: 'maria@example.com' },
-  })
-  for (let i = 0; i < CHARGES; i++) {
-    const reply = await fetch(`http://127.0.0.1:${port}/charge/pix`, {
-      method: 'POST',
-      headers: { ...headers, 'Content-Type': 'application/json' },
-      body,
-    })
-    ids.push(((await reply.json()) as { data: { id: string } }).data.id)
-  }
-  return ids
+async function listIds(port: number, key: string): Promise<string[]> {
+  const url = `http://127.0.0.1:${port}/charge?limit=${PAGE}`
+  const reply = await fetch(url, { headers: headersOf(key) })
+  const { data } = (await reply.json()) as { data: { id: string }[] }
+  return data.map(({ id }) => id)
+}
+
+/** The bytes of the answer to a read. */
+async function firstCharge({ port, keys }: Target): Promise<string> {
+  const [id] = await listIds(port, keys[0]!)
+  const url = `http://127.0.0.1:${port}/charge/${id}`
+  return (await fetch(url, { headers: headersOf(keys[0]!) })).text()
 }

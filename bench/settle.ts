@@ -15,7 +15,7 @@ import { chargeTxid } from '../src/provider/txid.ts'
 import { LATEST } from '../src/versions/history.ts'
 import { benchDatabase, measureAlternately, median, medianRatio, ratio, report } from './setup.ts'
 
-export const PAYMENTS = Number(process.env.BENCH_PAYMENTS ?? 3000)
+export const PAYMENTS = Number(process.env.BENCH_PAYMENTS ?? 2000)
 const COMPANIES = 100
 /** Callbacks that a bank has open at once. */
 const AT_ONCE = 64

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -12,7 +12,6 @@ import { createCompany, createKey } from '../src/core/companies/commands.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { migrate } from '../src/db/migrate.ts'
-import type { Uuid } from '../src/lib/ids.ts'
 import { createVault } from '../src/lib/vault.ts'
 import { readCertificate } from '../src/provider/bacen/certificate.ts'
 import type { Connection } from '../src/provider/bacen/connection.ts'
@@ -21,18 +20,26 @@ import { measureUndisturbed } from './processor.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 export const CONNECTIONS = 64
-export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 12)
+export const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 7)
+/** How often a round is tried, so that a benchmark ends in three minutes on any machine. */
+export const MAX_TRIES = 2
 /** Seconds that each side is measured for in a round. */
 export const SECONDS = Number(process.env.BENCH_SECONDS ?? 1)
 
+/** Where a database is, and the number of its first process. */
+export type BenchDatabase = { url: string; postmaster: number; stop(): Promise<void> }
+
 /** A PostgreSQL with the durable settings of a fresh install, for everything one run compares. */
-export async function benchDatabase(): Promise<{ url: string; stop(): Promise<void> }> {
+export async function benchDatabase(): Promise<BenchDatabase> {
+  progress('starting a database')
   const dataDir = mkdtempSync(join(tmpdir(), 'vintem-bench-'))
   // A server, the obvious stack and pgbench are connected at the same time.
   const embedded = await startEmbedded({ dataDir, settings: { max_connections: '200' } })
   await migrate(embedded.url)
+  const file = join(dataDir, 'postgres/postmaster.pid')
   return {
     url: embedded.url,
+    postmaster: Number.parseInt(readFileSync(file, 'utf8'), 10),
     async stop() {
       await embedded.stop()
       rmSync(dataDir, { recursive: true, force: true })
@@ -50,8 +57,10 @@ export async function freePort(): Promise<number> {
 
 const SECRET_KEY = randomBytes(32).toString('base64')
 
+/** Limits are those that users get, so a benchmark spreads its requests over many companies. */
+export const COMPANIES = 64
+
 const environment = (url: string, port: number) => ({
-  RATE_LIMIT: 'off',
   ...process.env,
   DATABASE_URL: url,
   SECRET_KEY,
@@ -118,33 +127,18 @@ export async function besideOf(url: string, name: string): Promise<string> {
   return beside.href
 }
 
-/** Vintém in its own process, with a company and key made by its CLI, live if it has a bank. */
-export async function runVintem(
-  url: string,
-  bank?: Connection,
-): Promise<Running & { apiKey: string }> {
-  const live = bank ? ['--live', '--pix-key', 'bench@example.com'] : []
-  const made = await promisify(execFile)(
-    process.execPath,
-    [join(ROOT, 'src/cli/main.ts'), ...companyArguments, ...live],
-    { env: environment(url, 1) },
-  )
-  const { companyId, apiKey } = JSON.parse(made.stdout) as { companyId: Uuid; apiKey: string }
-  if (bank) await connect(url, companyId, bank)
-  return { ...(await run('src/main.ts', url)), apiKey }
+/** A server, and the keys of the companies that it is asked for. */
+export type Target = { port: number; keys: string[] }
+
+/** Vintém in its own process, with companies that have a key each, live if they have a bank. */
+export async function runVintem(url: string, bank?: Connection): Promise<Running & Target> {
+  const keys = await makeKeys(url, COMPANIES, bank)
+  progress('starting a server')
+  return { ...(await run('src/main.ts', url)), keys }
 }
 
-async function connect(url: string, companyId: Uuid, { id: _, ...bank }: Connection) {
-  const db = openDatabase(url, 1)
-  const vault = createVault(Buffer.from(SECRET_KEY, 'base64'))
-  const certificateEndsAt = readCertificate(bank.certificate).endsAt
-  const fields = { ...bank, payouts: 'manual', certificateEndsAt } as const
-  await db.transaction((tx) => connectBank(tx, vault, companyId, fields, new Date()))
-  await db.end()
-}
-
-/** Sandbox companies with a key each. */
-export async function makeKeys(url: string, count: number): Promise<string[]> {
+/** Companies with a key each, live ones if there is a bank. */
+export async function makeKeys(url: string, count: number, bank?: Connection): Promise<string[]> {
   const db = openDatabase(url, 1)
   const vault = createVault(Buffer.from(SECRET_KEY, 'base64'))
   const now = new Date()
@@ -154,12 +148,14 @@ export async function makeKeys(url: string, count: number): Promise<string[]> {
       name: `Bench ${n}`,
       taxId: '11222333000181',
       email: 'bench@example.com',
-      mode: 'sandbox',
+      mode: bank ? 'live' : 'sandbox',
+      ...(bank && { pixKey: 'bench@example.com' }),
       apiVersion: LATEST.name,
     } as const
     await db.transaction(async (tx) => {
       const company = await createCompany(tx, fields, now)
       const { text } = await createKey(tx, vault, company, { name: 'bench' }, now)
+      if (bank) await connectBank(tx, vault, company.id, fieldsOf(bank), now)
       keys.push(text)
     })
   }
@@ -167,21 +163,14 @@ export async function makeKeys(url: string, count: number): Promise<string[]> {
   return keys
 }
 
+function fieldsOf({ id: _, ...bank }: Connection) {
+  const certificateEndsAt = readCertificate(bank.certificate).endsAt
+  return { ...bank, payouts: 'manual', certificateEndsAt } as const
+}
+
 /** Another server script of this folder. */
 export const runScript = (name: string, url: string): Promise<Running> =>
   run(`bench/${name}.ts`, url)
-
-const companyArguments = [
-  'company',
-  'create',
-  '--name',
-  'Bench',
-  '--tax-id',
-  '11222333000181',
-  '--email',
-  'bench@example.com',
-  '--json',
-]
 
 export type Sides = Record<string, () => Promise<number>>
 
@@ -192,7 +181,8 @@ export type Sides = Record<string, () => Promise<number>>
 export async function measureAlternately(sides: Sides): Promise<Record<string, number[]>> {
   const measured: Record<string, number[]> = {}
   for (let round = 0; round <= ROUNDS; round++) {
-    const perSecond = await measureUndisturbed(() => measureOnce(sides))
+    progress(round === 0 ? 'warm-up' : `round ${round} of ${ROUNDS}`)
+    const perSecond = await measureUndisturbed(() => measureOnce(sides), MAX_TRIES)
     // The first round only warms up.
     if (round === 0) continue
     for (const [name, rate] of Object.entries(perSecond)) {
@@ -281,6 +271,11 @@ async function insertLoop(url: string, statement: string): Promise<number> {
   await Promise.all(Array.from({ length: CONNECTIONS }, insert))
   await pool.end()
   return count / SECONDS
+}
+
+/** Tells whoever waits how far it is. Results are printed to the standard output. */
+export function progress(text: string): void {
+  process.stderr.write(`${new Date().toTimeString().slice(0, 8)} ${text}\n`)
 }
 
 export function report(label: string, perSecond: number, extra = ''): void {

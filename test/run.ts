@@ -32,6 +32,7 @@ const BROWSER = 'test/browser/*.test.ts'
 const ALONE = [
   'test/deliveries/hostile.test.ts',
   'test/deliveries/latency.test.ts',
+  'test/bench.test.ts',
   'test/idle.test.ts',
   'test/install.test.ts',
   'test/start-faults.test.ts',
