@@ -246,20 +246,25 @@ export const nextPositionSql = (companies: string, after: string[] = []): string
 
 /**
  * Parts of a statement that write events, whose columns are the parameters from `first` on, and a
- * delivery of each to every active webhook that wants it. An event that exists already is skipped
- * with its deliveries, so that the statement can be repeated. See above for `after`.
+ * delivery of each to every active webhook that wants it. `skipping` skips an event that exists
+ * already with its deliveries, for a statement that is repeated. See above for `after`.
  */
-export const eventInsertSql = (first: number, after: string[] = []): string => `
-${nextPositionSql(`$${first}`, after)}, event as (
+export const eventInsertSql = (
+  first: number,
+  { after = [], skipping = false }: { after?: string[]; skipping?: boolean } = {},
+): string => `
+${nextPositionSql(`$${first}`, after)}, written_by as materialized (
+  select f.company_id, f.last, c.mode from feed f join companies c on c.id = f.company_id
+), event as (
   insert into events (company_id, id, type, payload, created_at, mode, position)
   select e.company_id, e.id, e.type, e.payload, e.created_at,
-    (select case when c.mode = 'sandbox' then 'sandbox' when e.dev_mode then 'dev' else 'live' end
-     from companies c where c.id = e.company_id), f.last
+    case when w.mode = 'sandbox' then 'sandbox' when e.dev_mode then 'dev' else 'live' end, w.last
   from unnest($${first}::uuid[], $${first + 1}::uuid[], $${first + 2}::text[],
     $${first + 3}::text[], $${first + 4}::timestamptz[], $${first + 5}::bool[])
     e (company_id, id, type, payload, created_at, dev_mode)
-  join feed f on f.company_id = e.company_id
-  on conflict (company_id, id) do nothing returning company_id, id, type, created_at
+  join written_by w on w.company_id = e.company_id
+  ${skipping ? 'on conflict (company_id, id) do nothing' : ''}
+  returning company_id, id, type, created_at
 ), delivery as (
   insert into deliveries (company_id, webhook_id, event_id, next_attempt_at, created_at)
   select e.company_id, w.id, e.id, e.created_at, e.created_at

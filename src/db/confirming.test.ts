@@ -93,3 +93,23 @@ test('a write whose answer was lost is over when a commit after it is confirmed;
     assert.equal(servers.isInDoubt(), false)
   }
 })
+
+test('a write that meets its own rows after its answer was lost fails when a commit is confirmed', async () => {
+  const { servers, commits, confirming } = openDoubts()
+  const violated = Object.assign(new Error('duplicate key'), { code: '23505' })
+  let isOver = false
+  const run = confirming
+    .confirmed({ text: 'insert into charges default values' }, async (attempt) => {
+      await assert.rejects(attempt(Promise.reject(LOST)))
+      return attempt(Promise.reject(violated))
+    })
+    .catch((error) => {
+      isOver = true
+      return error
+    })
+  await new Promise(setImmediate)
+  assert.deepEqual([commits.length, isOver], [1, false])
+  commits[0]!.resolve()
+  assert.equal(await run, violated)
+  assert.equal(servers.isInDoubt(), false)
+})

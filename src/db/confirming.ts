@@ -1,6 +1,7 @@
-import { isLostAnswer } from './away.ts'
+import { codeOf, isLostAnswer } from './away.ts'
 import type { Servers } from './servers.ts'
 
+const UNIQUE_VIOLATION = '23505'
 const WRITES = /\b(?:insert|update|delete)\b/i
 
 type Means = {
@@ -34,25 +35,33 @@ export function createConfirming(servers: Servers, { write, watch }: Means) {
     confirm,
     /**
      * Runs a statement, perhaps several times. If the answer to a write was lost, it finds its own
-     * rows when it is sent again, writes nothing, and does not wait for the standby: another commit
-     * does.
+     * rows when it is sent again, skips them or violates their keys, and does not wait for the
+     * standby: another commit does.
      */
     async confirmed<R>(
       { text }: { text: string },
       run: (attempt: Attempt) => Promise<R>,
     ): Promise<R> {
       let wasLost = false
-      const result = await run((work) =>
-        work.catch((error) => {
-          if (isLostAnswer(error) && WRITES.test(text)) {
-            wasLost = true
-            lost()
-          }
-          throw error
-        }),
-      )
-      if (wasLost && servers.isInDoubt()) await confirm()
-      return result
+      const confirmLost = async () => {
+        if (wasLost && servers.isInDoubt()) await confirm()
+      }
+      try {
+        const result = await run((work) =>
+          work.catch((error) => {
+            if (isLostAnswer(error) && WRITES.test(text)) {
+              wasLost = true
+              lost()
+            }
+            throw error
+          }),
+        )
+        await confirmLost()
+        return result
+      } catch (error) {
+        if (codeOf(error) === UNIQUE_VIOLATION) await confirmLost()
+        throw error
+      }
     },
   }
 }

@@ -1,6 +1,6 @@
 import { bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import { arrayParameters } from '../../db/columns.ts'
-import { type Database, isRowError } from '../../db/database.ts'
+import { type Database, isRowError, violatedConstraint } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
@@ -95,12 +95,12 @@ const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz',
 
 /**
  * Inserts charges, customers, events, deliveries and stored responses of a whole group with one
- * statement, so with one commit. If a connection is lost, the statement is repeated: rows have our
- * own ids, and those that exist are skipped. If a row violates a constraint, the batcher splits the
- * group until that row fails alone. Customers, keys and external ids are inserted in a fixed order,
- * so that two groups cannot deadlock.
+ * statement, so with one commit. If a row violates a constraint, the batcher splits the group until
+ * that row fails alone. Customers, keys and external ids are inserted in a fixed order, so that two
+ * groups cannot deadlock. `skipping` skips rows that exist, which costs a record of the log for
+ * each row.
  */
-const PARTS = `
+const partsOf = (skipping: boolean): string => `
 with input as materialized (
   select * from unnest(${CREATED.parameters(1)}, ${arrayParameters(EXTRA, ['uuid', 'bytea', 'bytea'])})
     i (${CREATED.names}, new_customer_id, email_index, phone_index)
@@ -118,8 +118,12 @@ with input as materialized (
   select company_id, new_customer_id, payer_name, 'ACTIVE', payer_index, payer_sealed, phone_index,
     'charge', created_at, created_at
   from payer where known_id is null
-  on conflict (company_id, tax_id_index) where origin = 'charge'
-    do update set updated_at = customers.updated_at
+  ${
+    skipping
+      ? `on conflict (company_id, tax_id_index) where origin = 'charge'
+         do update set updated_at = customers.updated_at`
+      : ''
+  }
   returning company_id, tax_id_index as payer_index, id
 ), customer as (
   select company_id, payer_index, known_id as id from payer where known_id is not null
@@ -129,20 +133,25 @@ with input as materialized (
   select ${CREATED.inserted('i', { customer_id: 'coalesce(i.customer_id, c.id)' })}, 'OPEN',
     i.email_index
   from input i left join customer c using (company_id, payer_index)
-  on conflict (company_id, id) do nothing returning id
+  ${skipping ? 'on conflict (company_id, id) do nothing' : ''} returning id
 ), response as (
   insert into idempotency_keys
     (company_id, key, fingerprint, status, sealed_body, created_at, warnings)
   select * from unnest(${arrayParameters(RESPONSES, RESPONSE_TYPES)}) returning key
-), ${eventInsertSql(EVENTS, ['charge', 'response'])}`
-const RESULT = eventResultSql(EVENTS)
-const INSERT = PARTS + RESULT
+), ${eventInsertSql(EVENTS, { after: ['charge', 'response'], skipping })}`
 
-/** Only for a group with mails, because most have none. */
-const INSERT_WITH_MAILS = `${PARTS}, mail as (
+/** Most groups have no mails. */
+const MAIL_PART = `, mail as (
   ${mailInsertSql(MAILS)}
   on conflict (company_id, id) do nothing
-)${RESULT}`
+)`
+
+const RESULT = eventResultSql(EVENTS)
+const INSERT = { name: 'create_charges', parts: partsOf(false) }
+const INSERT_AGAIN = { name: 'create_charges_again', parts: partsOf(true) }
+
+/** Unique indexes that a group may violate by rows that are right. */
+const MAY_EXIST = ['charges_pkey', 'events_pkey', 'customers_one_per_payer']
 
 function chargeColumns(group: Creation[]): Buffer[] {
   const charges = group.map(({ charge }) => charge)
@@ -180,15 +189,19 @@ async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
   const mails = group.flatMap((creation) => creation.mails)
   const columns = chargeColumns(group.toSorted(byExternalId))
   const values = [...columns, ...eventColumns(events), ...responseColumns(group)]
-  const [written] = await db.hot.query<EventResult>(
-    mails.length === 0
-      ? { name: 'create_charges', text: INSERT, values }
-      : {
-          name: 'create_charges_with_mails',
-          text: INSERT_WITH_MAILS,
-          values: [...values, ...mailColumns(mails)],
-        },
-  )
+  if (mails.length > 0) values.push(...mailColumns(mails))
+  const run = ({ name, parts }: typeof INSERT) =>
+    db.hot.query<EventResult>(
+      mails.length === 0
+        ? { name, text: parts + RESULT, values }
+        : { name: `${name}_with_mails`, text: parts + MAIL_PART + RESULT, values },
+    )
+  // If a connection is lost, the statement is sent again and meets its own rows, which have our own
+  // ids. Another process may have made the same customer at the same time.
+  const [written] = await run(INSERT).catch((error) => {
+    if (!MAY_EXIST.includes(violatedConstraint(error) ?? '')) throw error
+    return run(INSERT_AGAIN)
+  })
   reportEvents(db.hot, written!)
   if (mails.length > 0) db.hot.wake(TASK.mail)
   return group.map(() => null)

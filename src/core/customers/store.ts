@@ -252,7 +252,7 @@ const MAX_NAMESAKES = 5000
 const namesakes = (columns: string): string =>
   `select ${columns} from (
      select * from customers
-     where name_words(company_id, name) @@ to_tsquery('simple', $2) and company_id = $1
+     where words_of_name(company_id, name) @@ $2::tsquery and company_id = $1
      limit ${MAX_NAMESAKES}) c
    order by id desc limit $3`
 
