@@ -27,7 +27,7 @@ const MAX_READS = 64
 /** Lists of a group. Each has up to 101 charges. */
 const MAX_LISTS = 16
 /** How many charges are remembered, for clients that ask again and again about one. */
-const MAX_KNOWN = 4096
+const MAX_KNOWN = 8_192
 /** A link with more items is not remembered, because 100 items may take megabytes. */
 const MAX_KNOWN_ITEMS = 1
 

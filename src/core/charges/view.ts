@@ -227,9 +227,9 @@ type Fixed = { id: string; url: string; createdAt: string; expiresAt: string }
  * What reads would compute again. A charge is mostly read shortly after it was created, again and
  * again, by clients that wait for its payment.
  */
-const fixed = createMemo<Fixed>(4096)
-const images = createMemo<string>(4096)
-const payers = createMemo<Payer>(4096)
+const fixed = createMemo<Fixed>(8_192)
+const images = createMemo<string>(8_192)
+const payers = createMemo<Payer>(8_192)
 
 const fixedOf = (charge: Charge, app: Addressing): Fixed =>
   fixed.of(charge.id, () => ({
