@@ -16,12 +16,14 @@ import {
   type Guard,
   type Idempotency,
   isStorable,
+  REPLAYED,
   type Rendered,
 } from './idempotency.ts'
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import { type Written, writeList } from './lists.ts'
+import { nextLink } from './page.ts'
 import type { Rest } from './request-slots.ts'
-import type { Call, CsvDialect, CsvFile, Route } from './route.ts'
+import type { Call, CsvDialect, CsvFile, Result, Route } from './route.ts'
 import { type Serialize, serializerOf } from './serializer.ts'
 
 type Render = (data: unknown) => Rendered
@@ -62,12 +64,12 @@ export function compileRoute(app: FullApp, route: Route) {
     }
     const own = forCompany(placed, company)
     const answer = await answerCall(own, route, request, input, { render, renderList })
-    if (answer.status >= 400) request.errorCode = errorCodeIn(answer.body)
+    if (answer.status >= 400) request.errorCode ??= errorCodeIn(answer.body)
     send(reply, answer, headersOf.get(version)!, csv)
   }
 }
 
-/** The code in an error of any version. One that is given again is known by its text only. */
+/** The code in an error of any version that is given again, which is known by its text only. */
 const errorCodeIn = (body: string | Buffer[]): string | null =>
   /"(?:code|error)":"(\w+)"/.exec(String(body))?.[1] ?? null
 
@@ -162,24 +164,29 @@ function answerCall(
   const asked = { route, language, path, params, company, author: from, scopes }
   const call = makeCall(app, asked, input, idempotency, request.slot!.rest)
 
-  async function actIdempotent({ stored }: Idempotency): Promise<Answer> {
+  const headersOf = ({ next, repeated }: Result, warnings: string | null) => ({
+    ...(next == null ? {} : nextLink(app.publicUrl + path, call.query as object, next)),
+    ...(repeated ? { [REPLAYED]: 'true' } : {}),
+    ...warningHeader(warnings),
+  })
+
+  async function actIdempotent({ answerTo }: Idempotency): Promise<Answer> {
     try {
-      const data = await route.handle(call)
-      const made = stored()
-      const { warnings, ...answer } = made ?? render(data)
-      const headers = { ...call.headers, ...warningHeader(warnings) }
-      return { ...answer, headers, stored: made !== null, warnings }
+      const result = await route.handle(call)
+      const answer = await answerTo(result)
+      return { ...answer, headers: headersOf(result, answer.warnings) }
     } catch (error) {
       if (!isStorable(error)) throw error
+      request.errorCode = error.code
       const failed = { ...renderFailure(error, request.version), warnings: null }
       return { ...failed, headers: error.headers, stored: false }
     }
   }
   async function act(): Promise<Sent> {
-    const data = await route.handle(call)
+    const result = await route.handle(call)
+    const { data } = result
     const { status, body } = Array.isArray(data) ? await renderList(data) : render(data)
-    Object.assign(call.headers, warningHeader(warningsIn(data)))
-    return { status, body, headers: call.headers }
+    return { status, body, headers: headersOf(result, warningsIn(data)) }
   }
   return idempotency ? idempotency.run(() => actIdempotent(idempotency)) : act()
 }
@@ -210,14 +217,12 @@ export function makeCall(
   rest: Rest = (wait) => wait(new AbortController().signal),
 ): Call {
   /** What it changes and its entry in the activity log are committed together. */
-  const recording = (act: (tx: Tx) => Promise<unknown>) => async (tx: Tx) => {
-    const watched = watchWrites(tx)
-    const data = await act(watched.tx)
-    // A command that is repeated may have nothing left to change.
-    if (!watched.hasWritten()) return data
-    const change = changeOf(route, { params, sent, company, data })
+  const recording = (act: (tx: Tx) => Promise<Result>) => async (tx: Tx) => {
+    const result = await act(tx)
+    if (result.changed === false) return result
+    const change = changeOf(route, { params, sent, company, data: result.data })
     await recordActivity(tx, company.id, author, change)
-    return data
+    return result
   }
   return {
     app: withCompanyClock(app, company),
@@ -229,38 +234,24 @@ export function makeCall(
     params,
     query,
     body,
-    headers: {},
     rest,
     fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
     commit: (act) =>
       idempotency ? idempotency.commit(recording(act)) : app.db.transaction(recording(act)),
-    recordLate(data) {
+    async commitInGroup(act) {
+      const result = await (idempotency ? idempotency.commitInGroup(act) : act(null))
+      if (result.repeated) return result
       // The answer names the new record, and the path at most the one that it is made from.
-      const change = changeOf(route, { params: {}, sent, company, data })
-      return app.lateActivity.add(entryOf(company.id, author, change))
-    },
-    async revise(data) {
-      await idempotency?.replace(data)
-      return data
+      const change = changeOf(route, { params: {}, sent, company, data: result.data })
+      await app.lateActivity.add(entryOf(company.id, author, change))
+      return result
     },
     guard: idempotency?.guard ?? null,
-    seal: idempotency?.seal ?? null,
-    markStored: () => idempotency?.markStored(),
   }
 }
 
 /** An IPv4 address in IPv6 notation is written as the IPv4 address. */
 export const addressOf = ({ ip }: FastifyRequest): string => ip.replace(/^::ffff:/, '')
-
-/** Notes whether anything is written in a transaction. */
-function watchWrites(tx: Tx): { tx: Tx; hasWritten(): boolean } {
-  let hasWritten = false
-  const query: Tx['query'] = (asked) => {
-    if (!/^\s*select\b/i.test(asked.text)) hasWritten = true
-    return tx.query(asked)
-  }
-  return { tx: { ...tx, query }, hasWritten: () => hasWritten }
-}
 
 function session<S>({ session }: { session: S | null }): S {
   if (!session) throw problem('missing_api_key')

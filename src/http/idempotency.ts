@@ -6,6 +6,7 @@ import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { invalid, Problem, type ProblemCode, problem } from '../lib/problems.ts'
 import { warningHeader } from './headers.ts'
+import type { Result, Seal } from './route.ts'
 
 /** An answer in its version. `warnings` is the value of a header, which is stored beside the body. */
 export type Rendered = { status: number; body: string; warnings: string | null }
@@ -117,12 +118,12 @@ async function storeAfter(app: FullApp, guard: Guard, answer: Answer): Promise<A
 }
 
 /** Runs a command and stores its key in one transaction. */
-async function commitOnce<T>(
+async function commitOnce(
   app: FullApp,
   guard: Guard,
-  act: (tx: Tx) => Promise<T>,
-  render: (data: T) => Rendered,
-): Promise<T> {
+  act: (tx: Tx) => Promise<Result>,
+  render: (data: unknown) => Rendered,
+): Promise<Result> {
   return app.db.transaction(async (tx) => {
     const { companyId, key, fingerprint } = guard
     const claiming = idempotency.claim(tx, companyId, key, fingerprint, app.clock.now())
@@ -130,17 +131,11 @@ async function commitOnce<T>(
       throw isLockTimeout(error) ? inProgress() : error
     })
     if (!mine) throw new KeyTaken()
-    const data = await act(tx)
-    const response = idempotency.sealAnswer(app.vault, guard, render(data))
+    const result = await act(tx)
+    const response = idempotency.sealAnswer(app.vault, guard, render(result.data))
     await idempotency.complete(tx, companyId, response)
-    return data
+    return result
   })
-}
-
-/** Replaces the answer that is stored with its effect. */
-async function amend(app: FullApp, guard: Guard, answer: Rendered): Promise<void> {
-  const response = idempotency.sealAnswer(app.vault, guard, answer)
-  await idempotency.complete(app.db, guard.companyId, response)
 }
 
 /** A request with an Idempotency-Key. */
@@ -149,15 +144,11 @@ export type Idempotency = {
   /** Returns the stored answer. If there is none, calls `act`, and stores what it returns. */
   run(act: () => Promise<Answer>): Promise<Answer>
   /** Runs a command, and stores its answer in the same transaction. */
-  commit(act: (tx: Tx) => Promise<unknown>): Promise<unknown>
-  /** Replaces the answer that `commit` has stored. */
-  replace(data: unknown): Promise<void>
-  /** Makes an answer for a command that stores it by itself. */
-  seal(data: unknown): StoredResponse
-  /** The command has stored the answer that `seal` made last. */
-  markStored(): void
-  /** The answer that the current run of `act` has stored, or null. */
-  stored(): Rendered | null
+  commit(act: (tx: Tx) => Promise<Result>): Promise<Result>
+  /** Runs a command that stores the answer that it is given. */
+  commitInGroup(act: (seal: Seal<unknown>) => Promise<Result>): Promise<Result>
+  /** The answer to a result. If it is not the one that was committed, it replaces that. */
+  answerTo(result: Result): Promise<Rendered & Pick<Answer, 'stored'>>
 }
 
 export function createIdempotency(
@@ -165,36 +156,38 @@ export function createIdempotency(
   guard: Guard,
   render: (data: unknown) => Rendered,
 ): Idempotency {
-  let sealed: Rendered | null = null
-  let stored: Rendered | null = null
-  const prepare = (data: unknown): Rendered => {
-    sealed = render(data)
-    return sealed
+  let made: Rendered | null = null
+  let committed: Result | null = null
+  const make = (data: unknown): Rendered => {
+    made = render(data)
+    return made
   }
-  const markStored = () => {
-    stored = sealed
-  }
+  const seal = (data: unknown) => idempotency.sealAnswer(app.vault, guard, make(data))
   return {
     guard,
     run: (act) =>
       runIdempotent(app, guard, () => {
-        // If the first run lost the key to another process, what it made is not stored.
-        sealed = null
-        stored = null
+        // If the first run lost the key to another process, what it committed was rolled back.
+        committed = null
         return act()
       }),
     async commit(act) {
-      const data = await commitOnce(app, guard, act, prepare)
-      markStored()
-      return data
+      committed = await commitOnce(app, guard, act, make)
+      return committed
     },
-    async replace(data) {
-      await amend(app, guard, prepare(data))
-      markStored()
+    async commitInGroup(act) {
+      const result = await act(seal)
+      // The answer to the first request is stored under the key of that one.
+      if (!result.repeated) committed = result
+      return result
     },
-    seal: (data) => idempotency.sealAnswer(app.vault, guard, prepare(data)),
-    markStored,
-    stored: () => stored,
+    async answerTo({ data }) {
+      if (committed === null) return { ...render(data), stored: false }
+      if (data !== committed.data) {
+        await idempotency.complete(app.db, guard.companyId, seal(data))
+      }
+      return { ...made!, stored: true }
+    },
   }
 }
 

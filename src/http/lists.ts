@@ -21,6 +21,9 @@ const tooMany = () =>
     'Retry-After': '1',
   })
 
+/** A page, and after which record the next one begins. */
+export type PageResult<View> = { data: View[]; next: string | number | null }
+
 /** Reads something after other long pages. */
 export const asLongPage = <R>(companyId: string, read: () => Promise<R>): Promise<R> =>
   inSlot(longPages, companyId, { most_ms: LONG_PAGE_WAIT_MS, late: tooMany }, read)
@@ -30,7 +33,7 @@ export async function readPage<Cursor, Row, View>(
   page: Page<Cursor, NoInfer<Row>>,
   read: (part: Part<Cursor>) => Promise<Row[]>,
   show: (row: Row) => View,
-): Promise<View[]> {
+): Promise<PageResult<View>> {
   const slot: { release?: Release } = {}
   const onLong = async () => {
     slot.release ??= await takeWithin(longPages, page.companyId, LONG_PAGE_WAIT_MS, tooMany)
@@ -51,7 +54,7 @@ async function readParts<Cursor, Row, View>(
   read: (part: Part<Cursor>) => Promise<Row[]>,
   show: (row: Row) => View,
   onLong: () => Promise<void>,
-): Promise<View[]> {
+): Promise<PageResult<View>> {
   const shown: View[] = []
   let { after } = page
   let [characters, part] = [0, MAX_IN_PART]
@@ -70,12 +73,11 @@ async function readParts<Cursor, Row, View>(
       shown.push(view)
       characters += charactersOf(view)
     })
-    if (isFull) page.linkAfter(last!)
     if (!last || rows.length < limit) break
     after = page.cursorOf(last)
     part = sizeOfPart(characters / shown.length)
   }
-  return shown
+  return { data: shown, next: isFull ? page.publicCursorOf(last!) : null }
 }
 
 /** Shows records that were read at once. */

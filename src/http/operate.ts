@@ -6,7 +6,7 @@ import { requireScope } from './auth.ts'
 import { canonical } from './body.ts'
 import { makeCall, readerOf } from './call.ts'
 import { createIdempotency, type Idempotency, isStorable, REPLAYED } from './idempotency.ts'
-import type { Route } from './route.ts'
+import type { Result, Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
 /** All operations, for pages that name them. */
@@ -47,10 +47,12 @@ export function createOperate(anyApp: FullApp, via: Via): Operate {
     const asked = { route, path, params, company, author, scopes: session.scopes }
     const call = makeCall(app, asked, input, idempotency)
     const act = () => route.handle(call)
-    const { data, isRepeated } = idempotency
-      ? await runOnce(act, idempotency)
-      : { data: await act(), isRepeated: false }
-    return { data: data as never, next: nextOf(call.headers.Link), isRepeated }
+    if (idempotency) {
+      const { data, isRepeated } = await runOnce(act, idempotency)
+      return { data: data as never, next: null, isRepeated }
+    }
+    const { data, next = null } = await act()
+    return { data: data as never, next: next === null ? null : String(next), isRepeated: false }
   }
 }
 
@@ -66,17 +68,16 @@ export function createActOnce(via: Via): ActOnce {
     const app = forCompany(placed as FullApp, company)
     const fingerprint = app.vault.fingerprint([name, via, canonical(input)])
     const guard = { companyId: company.id, key: `${via}:${once}`, fingerprint }
-    return (await runOnce(act, createIdempotency(app, guard, rendered))).data as never
+    const asResult = async () => ({ data: await act() })
+    return (await runOnce(asResult, createIdempotency(app, guard, rendered))).data as never
   }
 }
 
 /** What was done, now or when it was asked for before. */
-async function runOnce(act: () => Promise<unknown>, idempotency: Idempotency) {
+async function runOnce(act: () => Promise<Result>, idempotency: Idempotency) {
   const { body, headers } = await idempotency.run(async () => {
     try {
-      const data = await act()
-      const made = idempotency.stored()
-      return { ...(made ?? rendered(data)), headers: {}, stored: made !== null }
+      return { ...(await idempotency.answerTo(await act())), headers: {} }
     } catch (error) {
       if (!isStorable(error)) throw error
       const { status, items } = error
@@ -91,9 +92,3 @@ async function runOnce(act: () => Promise<unknown>, idempotency: Idempotency) {
 
 const pathOf = ({ path }: Route, params: Record<string, string>): string =>
   path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => encodeURIComponent(params[name] ?? ''))
-
-/** The cursor of the next page of a list, from the header that API clients get. */
-function nextOf(link: string | undefined): string | null {
-  const url = /^<([^>]+)>/.exec(link ?? '')?.[1]
-  return url ? new URL(url).searchParams.get('after') : null
-}

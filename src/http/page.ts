@@ -19,16 +19,13 @@ export type Part<Cursor> = { limit: number; after: Cursor | null }
 
 export type Page<Cursor, Row> = Part<Cursor> & {
   cursorOf(row: Row): Cursor
+  /** The cursor as clients see it. */
+  publicCursorOf(row: Row): string | number
   /** Whose records they are. */
   companyId: Uuid
-  /** Adds the link to the next page, which starts after this record. */
-  linkAfter(row: Row): void
 }
 
-type PageCall<Cursor> = Pick<
-  Call<{ limit?: number; after?: Cursor }>,
-  'app' | 'company' | 'path' | 'query' | 'headers'
->
+type PageCall<Cursor> = Pick<Call<{ limit?: number; after?: Cursor }>, 'company' | 'query'>
 
 /** One page of a list of records, which are ordered by their ids. */
 export function page(
@@ -76,8 +73,8 @@ export function numberedPage(call: PageCall<number>): Page<number, { entry: numb
 }
 
 /**
- * One page of a list by keyset. The next cursor is in the Link header, so that bodies stay as they
- * were published.
+ * One page of a list by keyset. Clients get the next cursor in the Link header, so that bodies stay
+ * as they were published.
  */
 function keyset<Cursor, Row>(
   call: PageCall<string | number>,
@@ -87,15 +84,7 @@ function keyset<Cursor, Row>(
   size = PAGE_SIZE,
 ): Page<Cursor, Row> {
   const { limit = size } = call.query
-  return {
-    limit,
-    after,
-    cursorOf,
-    companyId: call.company.id,
-    linkAfter(row) {
-      call.headers.Link = nextLink(call, publicCursorOf(row))
-    },
-  }
+  return { limit, after, cursorOf, publicCursorOf, companyId: call.company.id }
 }
 
 function cursor(prefix: Prefix | null, after: string): Uuid {
@@ -107,8 +96,13 @@ function cursor(prefix: Prefix | null, after: string): Uuid {
 const notOfThisList = () =>
   invalid('after: must be an id of this list, as the Link header gives it')
 
-function nextLink({ app, path, query }: PageCall<string | number>, after: string | number): string {
+/** The header that links to the next page of a list. */
+export function nextLink(
+  address: string,
+  query: object,
+  after: string | number,
+): Record<string, string> {
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries({ ...query, after })) search.set(name, String(value))
-  return `<${app.publicUrl}${path}?${search}>; rel="next"`
+  return { Link: `<${address}?${search}>; rel="next"` }
 }

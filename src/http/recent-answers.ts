@@ -49,7 +49,7 @@ export function createReader(
     const asked = { route, path: route.path, params, company, author, scopes: new Set(scopes) }
     const call = makeCall(app, asked, { query, body: undefined, sent: undefined }, null)
     try {
-      return await route.handle(call)
+      return (await route.handle(call)).data
     } catch (error) {
       // It was deleted meanwhile.
       if (error instanceof Problem && error.status === 404) return null

@@ -9,6 +9,20 @@ import type { Language } from '../lib/language.ts'
 import type { ProblemCode } from '../lib/problems.ts'
 import type { Rest } from './request-slots.ts'
 
+/** What a handler answers. */
+export type Result<Data = unknown> = {
+  data: Data
+  /** Of a list: after which record the next page begins. */
+  next?: string | number | null
+  /** False if the command was repeated and had nothing left to change. */
+  changed?: boolean
+  /** The same request has created the record before. */
+  repeated?: boolean
+}
+
+/** Makes the answer for a command that stores it itself. Null without an Idempotency-Key. */
+export type Seal<Data> = ((data: Data) => StoredResponse) | null
+
 /** A request with a company, a version and a valid body. */
 export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   /** With the company's clock. */
@@ -24,27 +38,23 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   params: Record<string, string>
   query: Query
   body: Body
-  /** More headers of the answer. */
-  headers: Record<string, string>
   /** For a request that waits: others of its company are worked on meanwhile. */
   rest: Rest
   /** The hash of path and body as they were sent, by which a repeated request is recognized. */
   fingerprint(): Buffer
-  /** Runs a command in one transaction, in which the answer is stored under the Idempotency-Key. */
-  commit(act: (tx: Tx) => Promise<Data>): Promise<Data>
   /**
-   * For commands that commit by themselves: adds the entry of the activity log afterwards. If it
-   * returns a promise, wait for it.
+   * Runs a command in one transaction, in which the answer is stored under the Idempotency-Key and
+   * the entry of the activity log is written. If the handler returns other data in the end, the
+   * stored answer is replaced.
    */
-  recordLate(data: Data): Promise<unknown> | undefined
-  /** Replaces the stored answer, for commands that continue after the commit. */
-  revise(data: Data): Promise<Data>
+  commit(act: (tx: Tx) => Promise<Result<Data>>): Promise<Result<Data>>
+  /**
+   * The same for a command that is written in one statement with those of others. It stores the
+   * answer itself; the entry of the activity log is written soon after.
+   */
+  commitInGroup(act: (seal: Seal<Data>) => Promise<Result<Data>>): Promise<Result<Data>>
   /** Recognizes a repeated request, for commands that ask a bank before they write. */
   guard: IdempotencyRef | null
-  /** Makes the answer for a command that stores it itself; null without an Idempotency-Key. */
-  seal: ((data: Data) => StoredResponse) | null
-  /** The command has stored the answer that `seal` made last. */
-  markStored(): void
 }
 
 /** A body before its schema was checked: any field may be missing or of another type. */
@@ -98,7 +108,7 @@ export type Route = {
   status: 200 | 201
   message: string
   problems: ProblemCode[]
-  handle(call: Call): Promise<unknown>
+  handle(call: Call): Promise<Result>
 }
 
 /** The answer of every deletion. */
@@ -117,7 +127,7 @@ export function route<
     body?: Body
     data: Data
     csv?: Static<Data> extends (infer Record)[] ? CsvFile<Record> : never
-    handle(call: Call<Of<Query>, Of<Body>, Static<Data>>): Promise<Static<Data>>
+    handle(call: Call<Of<Query>, Of<Body>, Static<Data>>): Promise<Result<Static<Data>>>
   },
 ): Route {
   return definition as unknown as Route

@@ -191,16 +191,16 @@ export async function cancelCharge(
   companyId: Uuid,
   id: Uuid,
   isCanceledAtBank: boolean,
-): Promise<Charge> {
+): Promise<{ charge: Charge; changed: boolean }> {
   const charge = await lockCharge(tx, companyId, id)
   const change = rules.cancel(charge, app.clock.now())
-  if (change === 'already-canceled') return charge
+  if (change === 'already-canceled') return { charge, changed: false }
   if (charge.recurrenceId !== null && !isCanceledAtBank) {
     const billing = await findBilling(tx, companyId, id, 'for update')
     if (billing?.ordered) throw orderInProgress()
   }
   await record(tx, [change])
-  return change.charge
+  return { charge: change.charge, changed: true }
 }
 
 export async function expireCharges(

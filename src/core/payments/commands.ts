@@ -48,15 +48,15 @@ export async function matchSimulated(
   company: Company,
   id: Uuid,
   pix: ReceivedPix | null,
-): Promise<Charge> {
+): Promise<{ charge: Charge; changed: boolean }> {
   const now = app.clock.now()
   const charge = await lockCharge(tx, company.id, id)
-  if (simulation(charge, now) === 'already-paid' || !pix) return charge
+  if (simulation(charge, now) === 'already-paid' || !pix) return { charge, changed: false }
   const payable = charge.brCode === null ? await issueCode(tx, app, company, charge) : charge
   const { source } = app.providers.simulator
   const [match] = await matchPayments(tx, app, company, [pix], { source, now }, [payable])
   assert(match?.kind === 'paid', 'an open charge is paid by its exact amount')
-  return match.charge
+  return { charge: match.charge, changed: true }
 }
 
 /**
@@ -107,14 +107,14 @@ export async function acceptPayment(
   companyId: Uuid,
   endToEndId: string,
   now: Date,
-): Promise<Payment> {
+): Promise<{ payment: Payment; changed: boolean }> {
   const payment = await lockUnmatched(tx, companyId, endToEndId)
   const kept = rules.accept(payment)
-  if (kept === 'already-accepted') return payment
+  if (kept === 'already-accepted') return { payment, changed: false }
   await store.updateStatus(tx, kept)
   const money = { ...kept, amount: rules.undecidedOf(kept) }
   await post(tx, companyId, kept.booked ? [paymentAccepted(money)] : [], now)
-  return kept
+  return { payment: kept, changed: true }
 }
 
 async function lockUnmatched(tx: Tx, companyId: Uuid, endToEndId: string): Promise<Payment> {
@@ -134,10 +134,10 @@ export async function settleCharge(
   company: Company,
   endToEndId: string,
   chargeId: Uuid,
-): Promise<Payment> {
+): Promise<{ payment: Payment; changed: boolean }> {
   const charge = await lockCharge(tx, company.id, chargeId)
   const payment = await lockUnmatched(tx, company.id, endToEndId)
-  if (payment.settled?.chargeId === charge.id) return payment
+  if (payment.settled?.chargeId === charge.id) return { payment, changed: false }
   rules.requireSettling(company, payment, charge)
   const now = app.clock.now()
   const { booked } = payment
@@ -152,7 +152,7 @@ export async function settleCharge(
   await queueMails(tx, app.vault, receiptMails(app, company, [change.charge]))
   const paid = paymentMatched({ endToEndId, amount: receivedOf(change.charge), chargeId })
   await post(tx, company.id, booked ? [paid] : [], now, books)
-  return settled
+  return { payment: settled, changed: true }
 }
 
 /**

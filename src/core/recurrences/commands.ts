@@ -228,11 +228,11 @@ export async function cancelRecurrence(
   app: App,
   companyId: Uuid,
   id: Uuid,
-): Promise<Recurrence> {
+): Promise<{ recurrence: Recurrence; changed: boolean }> {
   const now = app.clock.now()
   const recurrence = await store.find(tx, companyId, id, 'for update')
   if (!recurrence) throw problem('recurrence_not_found')
-  if (cancellation(recurrence, now) === 'already-canceled') return recurrence
+  if (cancellation(recurrence, now) === 'already-canceled') return { recurrence, changed: false }
   const ended: Recurrence = {
     ...recurrence,
     status: 'CANCELED',
@@ -243,7 +243,7 @@ export async function cancelRecurrence(
   await store.updateDecision(tx, ended)
   if (!ended.isTemplate) await announce(tx, 'subscription.canceled', ended, now)
   await stopBilling(tx, ended, now)
-  return ended
+  return { recurrence: ended, changed: true }
 }
 
 /** Cancels the charges that the bank does not know. A task asks the bank about the others. */

@@ -207,13 +207,13 @@ export async function cancelWithdrawal(
   app: App,
   companyId: Uuid,
   id: Uuid,
-): Promise<Withdrawal> {
+): Promise<{ withdrawal: Withdrawal; changed: boolean }> {
   const now = app.clock.now()
   const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
   const canceled = rules.cancel(withdrawal, now)
-  if (canceled === 'already-canceled') return withdrawal
+  if (canceled === 'already-canceled') return { withdrawal, changed: false }
   await endWithdrawal(tx, canceled, now)
-  return canceled
+  return { withdrawal: canceled, changed: true }
 }
 
 export async function resendCode(

@@ -19,7 +19,7 @@ const get = route({
   status: 200,
   message: 'Balance found.',
   problems: [],
-  handle: ({ app, company }) => readBalance(app.db, company.id),
+  handle: async ({ app, company }) => ({ data: await readBalance(app.db, company.id) }),
 })
 
 const statement = route({
@@ -47,8 +47,9 @@ const statement = route({
       to: query.to ? new Date(query.to) : null,
     } as const
     const read = (part: Part<number>) => readStatement(app.db, company.id, { ...filter, ...part })
-    const shown = await readPage(numberedPage(call), read, showEntry)
-    return query.dialect === 'br' ? withDates(app.db, company.id, shown) : shown
+    const { data, next } = await readPage(numberedPage(call), read, showEntry)
+    const isDated = query.dialect === 'br'
+    return { data: isDated ? await withDates(app.db, company.id, data) : data, next }
   },
 })
 

@@ -6,7 +6,7 @@ import type { WrittenEvent } from '../../core/feed/store.ts'
 import { EventView, type FeedQuery, showEvent } from '../../core/feed/view.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
-import { showAll } from '../lists.ts'
+import { type PageResult, showAll } from '../lists.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
 
@@ -15,14 +15,16 @@ const ALL_TIME = { from: null, to: null, firstId: null, beforeId: null }
 export type FeedCall = Call<Static<typeof FeedQuery>, undefined, Static<typeof EventView>[]>
 
 /** The latest events first, for people who look at them. */
-export async function listNewestEvents(call: FeedCall): Promise<Static<typeof EventView>[]> {
+export async function listNewestEvents(
+  call: FeedCall,
+): Promise<PageResult<Static<typeof EventView>>> {
   const { app, company, query } = call
   if (query.wait) throw invalid('wait: must not be sent with order=newest')
-  const { limit, after, linkAfter } = page(call, 'evt')
+  const { limit, after, publicCursorOf } = page(call, 'evt')
   const wanted = { limit, after, type: query.type ?? null, period: ALL_TIME }
   const { events, next } = await listNewest(app.db, company.id, wanted)
-  if (next !== null) linkAfter({ id: next })
-  return showAll(company.id, events, showEvent)
+  const data = await showAll(company.id, events, showEvent)
+  return { data, next: next === null ? null : publicCursorOf({ id: next }) }
 }
 
 type Named = Pick<Call, 'app' | 'company' | 'params'>
@@ -45,7 +47,7 @@ const get = route({
   status: 200,
   message: 'Event found.',
   problems: ['event_not_found'],
-  handle: async (call) => showEvent(await requireEvent(call)),
+  handle: async (call) => ({ data: showEvent(await requireEvent(call)) }),
 })
 
 const deliveries = route({
@@ -64,7 +66,7 @@ const deliveries = route({
   async handle(call) {
     const { app, company } = call
     const { id } = await requireEvent(call)
-    return (await listOfEvent(app.db, company.id, id)).map(showDelivery)
+    return { data: (await listOfEvent(app.db, company.id, id)).map(showDelivery) }
   },
 })
 

@@ -47,7 +47,7 @@ import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { LONG_PAGE, readPage } from '../lists.ts'
 import { type Part, page } from '../page.ts'
-import { type Call, route } from '../route.ts'
+import { type Call, type Result, route } from '../route.ts'
 
 export const chargeIdOf = (call: { params: Record<string, string> }): string => {
   const id = fromPublic('charge', call.params.id ?? call.params.chargeId ?? '')
@@ -64,28 +64,18 @@ const showing = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
 
 const PAYER = { name: 'Maria da Silva', taxId: '12345678909', email: 'maria@example.com' }
 
-/** If the same request has already created the charge, adds the header Idempotent-Replayed. */
-async function create<T extends object>(
+function create<T extends object>(
   call: Call<unknown, unknown, T>,
   draft: Draft,
   show: (charge: Charge) => T,
-): Promise<T> {
-  const { app, company, seal, guard } = call
+): Promise<Result<T>> {
+  const { app, company, guard } = call
   const matchPaid = (charge: Charge) => matchBeforeReplacement(app, company, charge)
-  const { shown, repeated } = await createCharge(
-    app,
-    company,
-    draft,
-    { show, seal, guard },
-    matchPaid,
-  )
-  if (repeated) {
-    call.headers['Idempotent-Replayed'] = 'true'
-    return shown
-  }
-  call.markStored()
-  await call.recordLate(shown)
-  return shown
+  return call.commitInGroup(async (seal) => {
+    const showing = { show, seal, guard }
+    const { shown, repeated } = await createCharge(app, company, draft, showing, matchPaid)
+    return { data: shown, repeated }
+  })
 }
 
 const createPix = route({
@@ -158,7 +148,7 @@ const createStatic = route({
   problems: ['sales_limit_exceeded', 'provider_rejected', 'provider_unavailable'],
   async handle(call) {
     const code = await createStaticCode(call.app, call.company, call.body)
-    return call.commit(async (tx) => showStaticCode(await code.save(tx)))
+    return call.commit(async (tx) => ({ data: showStaticCode(await code.save(tx)) }))
   },
 })
 
@@ -180,13 +170,13 @@ const get = route({
     const recurrenceId = fromPublic('rec', call.params.id ?? '')
     if (recurrenceId !== null) {
       const found = await findNamed(app, company.id, recurrenceId)
-      return showAsCharge(found.recurrence, found.started, showing(call))
+      return { data: showAsCharge(found.recurrence, found.started, showing(call)) }
     }
     const charge = await findCharge(app, company.id, chargeIdOf(call))
     const shown = showCharge(charge, showing(call), { image: true })
-    if (!isSubscriptionLink(charge)) return shown
+    if (!isSubscriptionLink(charge)) return { data: shown }
     const started = await findStarted(app.db, company.id, charge.id)
-    return { ...shown, ...showSubscription(started, showing(call)) }
+    return { data: { ...shown, ...showSubscription(started, showing(call)) } }
   },
 })
 
@@ -203,7 +193,7 @@ const getState = route({
   problems: ['charge_not_found'],
   async handle(call) {
     const charge = await findCharge(call.app, call.company.id, chargeIdOf(call))
-    return showState(charge, call.app.clock.now())
+    return { data: showState(charge, call.app.clock.now()) }
   },
 })
 
@@ -257,7 +247,7 @@ const summary = route({
   status: 200,
   message: 'Charges counted.',
   problems: [],
-  handle: (call) => summarizeCharges(searching(call), call.query),
+  handle: async (call) => ({ data: await summarizeCharges(searching(call), call.query) }),
 })
 
 const simulate = route({
@@ -281,9 +271,10 @@ const simulate = route({
     const { app, company } = call
     const id = chargeIdOf(call)
     const pix = await sendSimulated(app, company, await findCharge(app, company.id, id))
-    return call.commit(async (tx) =>
-      showPaymentState(await matchSimulated(tx, app, company, id, pix), app.clock.now()),
-    )
+    return call.commit(async (tx) => {
+      const { charge, changed } = await matchSimulated(tx, app, company, id, pix)
+      return { data: showPaymentState(charge, app.clock.now()), changed }
+    })
   },
 })
 
@@ -307,12 +298,10 @@ const cancel = route({
       company,
       await findCharge(app, company.id, id),
     )
-    return call.commit(async (tx) =>
-      showPaymentState(
-        await cancelCharge(tx, app, company.id, id, isCanceledAtBank),
-        app.clock.now(),
-      ),
-    )
+    return call.commit(async (tx) => {
+      const { charge, changed } = await cancelCharge(tx, app, company.id, id, isCanceledAtBank)
+      return { data: showPaymentState(charge, app.clock.now()), changed }
+    })
   },
 })
 
@@ -351,7 +340,7 @@ const limits = route({
   status: 200,
   message: 'Sales limits found.',
   problems: [],
-  handle: ({ app, company }) => salesLimits(app, company),
+  handle: async ({ app, company }) => ({ data: await salesLimits(app, company) }),
 })
 
 export const chargeRoutes = [

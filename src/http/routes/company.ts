@@ -14,7 +14,7 @@ const get = route({
   status: 200,
   message: 'Company found.',
   problems: [],
-  handle: async ({ company }) => showCompany(company),
+  handle: async ({ company }) => ({ data: showCompany(company) }),
 })
 
 const change = route({
@@ -38,7 +38,7 @@ const change = route({
       const fields = readChange(body)
       const now = app.systemClock.now()
       const { after } = await changeCompany(tx, app.vault, company.id, fields, 'company', now)
-      return showCompany(after)
+      return { data: showCompany(after) }
     })
     // After the answer every server must use the changed company.
     await waitUntilApplied(app.db)

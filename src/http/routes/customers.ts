@@ -46,9 +46,9 @@ const create = route({
   message: 'Customer created.',
   problems: [],
   handle: (call) =>
-    call.commit(async (tx) =>
-      showCustomer(await createCustomer(tx, call.app, call.company, call.body)),
-    ),
+    call.commit(async (tx) => ({
+      data: showCustomer(await createCustomer(tx, call.app, call.company, call.body)),
+    })),
 })
 
 const listAll = route({
@@ -88,7 +88,7 @@ const get = route({
   async handle({ app, company, params }) {
     const customer = await find(app.db, app.vault, company.id, customerIdOf(params.id))
     if (!customer) throw problem('customer_not_found')
-    return showCustomer(customer)
+    return { data: showCustomer(customer) }
   },
 })
 
@@ -109,9 +109,9 @@ const change = route({
   problems: ['customer_not_found'],
   handle(call) {
     const id = customerIdOf(call.body.id)
-    return call.commit(async (tx) =>
-      showCustomer(await changeCustomer(tx, call.app, call.company, id, call.body)),
-    )
+    return call.commit(async (tx) => ({
+      data: showCustomer(await changeCustomer(tx, call.app, call.company, id, call.body)),
+    }))
   },
 })
 
@@ -132,7 +132,7 @@ const removeOne = route({
     const id = customerIdOf(call.params.id)
     return call.commit(async (tx) => {
       if (!(await remove(tx, call.company.id, id))) throw problem('customer_not_found')
-      return { id: call.params.id! }
+      return { data: { id: call.params.id! } }
     })
   },
 })

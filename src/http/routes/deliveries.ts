@@ -61,7 +61,7 @@ const again = route({
     const id = readDeliveryId(call.params.id ?? '')
     if (!id) throw noDelivery()
     const key = { companyId: company.id, ...id }
-    return call.commit(async (tx) => showDelivery(await redeliver(tx, app, key)))
+    return call.commit(async (tx) => ({ data: showDelivery(await redeliver(tx, app, key)) }))
   },
 })
 
@@ -84,7 +84,7 @@ const many = route({
   handle(call) {
     const { app, company, body } = call
     const key = { companyId: company.id, webhookId: webhookIdOf(call) }
-    return call.commit(async (tx) => ({ replayed: await replay(tx, app, key, body) }))
+    return call.commit(async (tx) => ({ data: { replayed: await replay(tx, app, key, body) } }))
   },
 })
 
@@ -104,7 +104,7 @@ const tryOut = route({
   handle(call) {
     const { app, company } = call
     const key = { companyId: company.id, webhookId: webhookIdOf(call) }
-    return call.commit(async (tx) => showDelivery(await sendTest(tx, app, key)))
+    return call.commit(async (tx) => ({ data: showDelivery(await sendTest(tx, app, key)) }))
   },
 })
 

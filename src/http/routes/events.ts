@@ -33,10 +33,10 @@ const list = route({
     try {
       for (;;) {
         const events = await feed.list()
-        if (events.length > 0) return events
+        if (events.data.length > 0) return events
         const wanted = { ...feed.wanted(), deadline_ms }
         const ended = await call.rest((closed) => seat.next({ ...wanted, closed }))
-        if (ended === 'left') return []
+        if (ended === 'left') return { data: [] }
         // Whoever wrote an event may not have notified.
         if (ended === 'late') return await feed.list()
       }

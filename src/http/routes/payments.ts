@@ -85,12 +85,18 @@ const accept = route({
     const keep = (tx: Tx) => acceptPayment(tx, company.id, id, app.clock.now())
     const show = (payment: Payment) => showUnmatched(app.vault, payment)
     return call.commit(async (tx) => {
-      if (chargeId === undefined) return show(await keep(tx))
-      const settled = await settleCharge(tx, app, company, id, chargeIdOf(chargeId))
-      if (difference !== 'refund') return show(await keep(tx))
-      if (hasNothingToReturn(settled)) return show(settled)
+      const settled =
+        chargeId === undefined
+          ? null
+          : await settleCharge(tx, app, company, id, chargeIdOf(chargeId))
+      if (!settled || difference !== 'refund') {
+        const kept = await keep(tx)
+        return { data: show(kept.payment), changed: kept.changed || settled?.changed === true }
+      }
+      const { payment, changed } = settled
+      if (hasNothingToReturn(payment)) return { data: show(payment), changed }
       await refundPayment(tx, app, company, id, {})
-      return show({ ...settled, status: 'REFUNDING' })
+      return { data: show({ ...payment, status: 'REFUNDING' }) }
     })
   },
 })
@@ -127,7 +133,9 @@ const refund = route({
   async handle(call) {
     const { app, company, body } = call
     const id = endToEndIdOf(call)
-    return call.commit(async (tx) => showRefund(await refundPayment(tx, app, company, id, body)))
+    return call.commit(async (tx) => ({
+      data: showRefund(await refundPayment(tx, app, company, id, body)),
+    }))
   },
 })
 

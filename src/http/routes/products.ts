@@ -35,7 +35,7 @@ const create = route({
     const product = make(call.company.id, newId(), call.body, call.app.clock.now())
     return call.commit(async (tx) => {
       await save(tx, product)
-      return showProduct(product)
+      return { data: showProduct(product) }
     })
   },
 })
@@ -81,7 +81,7 @@ const get = route({
   async handle(call) {
     const product = await find(call.app.db, call.company.id, productIdOf(call))
     if (!product) throw problem('product_not_found')
-    return showProduct(product)
+    return { data: showProduct(product) }
   },
 })
 
@@ -106,7 +106,7 @@ const changeOne = route({
       if (!product) throw problem('product_not_found')
       const changed = change(product, call.body, call.app.clock.now())
       await save(tx, changed)
-      return showProduct(changed)
+      return { data: showProduct(changed) }
     })
   },
 })
@@ -128,7 +128,7 @@ const removeOne = route({
     const id = productIdOf(call)
     return call.commit(async (tx) => {
       if (!(await remove(tx, call.company.id, id))) throw problem('product_not_found')
-      return { id: call.params.id! }
+      return { data: { id: call.params.id! } }
     })
   },
 })

@@ -64,7 +64,9 @@ const create = route({
   async handle(call) {
     const { app, company, body } = call
     const started = await createRecurrence(app, company, body)
-    return call.commit(async (tx) => showRecurrence(await started.save(tx), showing(call)))
+    return call.commit(async (tx) => ({
+      data: showRecurrence(await started.save(tx), showing(call)),
+    }))
   },
 })
 
@@ -84,7 +86,7 @@ const createSelfServe = route({
   problems: ['product_not_found', 'customer_not_found', 'product_not_recurring'],
   async handle(call) {
     const template = await createTemplate(call.app, call.company, call.body)
-    return call.commit(async (tx) => showTemplate(await template.save(tx)))
+    return call.commit(async (tx) => ({ data: showTemplate(await template.save(tx)) }))
   },
 })
 
@@ -127,7 +129,7 @@ const get = route({
     const { app, company } = call
     const recurrence = await findRecurrence(app, company.id, recurrenceIdOf(call))
     const charges = await listOfRecurrence(app.db, company.id, recurrence.id, LONG_PAGE_SIZE)
-    return showDetail(recurrence, charges, showing(call))
+    return { data: showDetail(recurrence, charges, showing(call)) }
   },
 })
 
@@ -153,9 +155,10 @@ const cancel = route({
     const { app, company } = call
     const id = recurrenceIdOf(call)
     await endAtBank(app, company, await findRecurrence(app, company.id, id))
-    return call.commit(async (tx) =>
-      showRecurrence(await cancelRecurrence(tx, app, company.id, id), showing(call)),
-    )
+    return call.commit(async (tx) => {
+      const { recurrence, changed } = await cancelRecurrence(tx, app, company.id, id)
+      return { data: showRecurrence(recurrence, showing(call)), changed }
+    })
   },
 })
 

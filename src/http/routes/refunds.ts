@@ -33,7 +33,9 @@ const create = route({
   async handle(call) {
     const { app, company, body } = call
     const id = chargeIdOf(call)
-    return call.commit(async (tx) => showRefund(await refundCharge(tx, app, company, id, body)))
+    return call.commit(async (tx) => ({
+      data: showRefund(await refundCharge(tx, app, company, id, body)),
+    }))
   },
 })
 

@@ -47,14 +47,14 @@ export const requestRoutes = (find: (operationId: string) => Route | undefined):
     async handle(call) {
       const { app, company } = call
       const { end, ...filter } = wantedOf(call)
-      const { limit, after, linkAfter } = requestPage(call)
+      const { limit, after, publicCursorOf } = requestPage(call)
       const before = after !== null && (end === null || after < end) ? after : end
       const wanted = { ...filter, before }
       const { requests, next } = await listRequests(app.db, company.id, wanted, limit)
-      if (next !== null) linkAfter({ id: next })
       const show = (one: (typeof requests)[number]) =>
         showRequest(one, find(one.operation) ?? AGENT)
-      return showAll(company.id, requests, show)
+      const data = await showAll(company.id, requests, show)
+      return { data, next: next === null ? null : publicCursorOf({ id: next }) }
     },
   }),
 ]

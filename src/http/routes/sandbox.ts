@@ -28,7 +28,9 @@ const get = route({
   status: 200,
   message: 'Clock found.',
   problems: ['clock_not_found'],
-  handle: async ({ app, company }) => showClock(await readClock(app.db, app, company)),
+  handle: async ({ app, company }) => ({
+    data: showClock(await readClock(app.db, app, company)),
+  }),
 })
 
 const move = route({
@@ -52,14 +54,14 @@ const move = route({
     const moved = await oneMoveAtATime(app, company.id, () =>
       call.commit(async (tx) => {
         await moveClock(tx, app, company, body)
-        return showClock(await readClock(tx, app, company))
+        return { data: showClock(await readClock(tx, app, company)) }
       }),
     )
-    const isAdvancing = moved.status === 'ADVANCING'
+    const isAdvancing = moved.data.status === 'ADVANCING'
     if (isAdvancing) await untilAdvanced(app, company.id, app.config.clockWaitSeconds * 1000)
     // After the answer every server must use the new time.
     await oneMoveAtATime(app, company.id, () => waitUntilApplied(app.db))
-    return isAdvancing ? call.revise(showClock(await readClock(app.db, app, company))) : moved
+    return isAdvancing ? { data: showClock(await readClock(app.db, app, company)) } : moved
   },
 })
 
@@ -88,9 +90,9 @@ const receive = route({
   async handle(call) {
     const { app, company, body } = call
     const pix = await sendUnnamed(app, company, body, orderOf(call))
-    return call.commit(async (tx) =>
-      showUnmatched(app.vault, await recordUnnamed(tx, app, company, pix)),
-    )
+    return call.commit(async (tx) => ({
+      data: showUnmatched(app.vault, await recordUnnamed(tx, app, company, pix)),
+    }))
   },
 })
 
@@ -114,7 +116,9 @@ const returnOne = route({
     const { app, company, body } = call
     const id = endToEndIdOf(call, noPayment)
     const returned = await returnAtSimulator(app, company, id, body, orderOf(call))
-    return call.commit(async (tx) => showRefund(await recordOwnReturn(tx, app, company, returned)))
+    return call.commit(async (tx) => ({
+      data: showRefund(await recordOwnReturn(tx, app, company, returned)),
+    }))
   },
 })
 
@@ -136,7 +140,7 @@ const code = route({
     const id = withdrawalIdOf(call)
     return call.commit(async (tx) => {
       const { withdrawal, code } = await showNewCode(tx, app, company, id)
-      return { code, expiresAt: withdrawal.otpExpiresAt.toISOString() }
+      return { data: { code, expiresAt: withdrawal.otpExpiresAt.toISOString() } }
     })
   },
 })

@@ -27,7 +27,7 @@ export const versionRoutes = (routes: () => readonly Route[]): Route[] => [
       // It reads many records, as a long page does.
       const used = await asLongPage(company.id, () => diffVersions(routes(), actor, from, to))
       const since = usedSince(app).toISOString()
-      return { from, to, since, operations: used.map(showUsed) }
+      return { data: { from, to, since, operations: used.map(showUsed) } }
     },
   }),
 ]

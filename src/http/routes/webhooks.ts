@@ -49,7 +49,7 @@ const create = route({
     await requirePublicTarget(app, body.url)
     return call.commit(async (tx) => {
       const { webhook, secret } = await createWebhook(tx, app, company, body)
-      return { ...showWebhook(webhook, app.clock.now()), secret }
+      return { data: { ...showWebhook(webhook, app.clock.now()), secret } }
     })
   },
 })
@@ -92,7 +92,7 @@ const get = route({
     const { app, company } = call
     const webhook = await find(app.db, company.id, webhookIdOf(call))
     if (!webhook) throw problem('webhook_not_found')
-    return showWebhook(webhook, app.clock.now())
+    return { data: showWebhook(webhook, app.clock.now()) }
   },
 })
 
@@ -116,9 +116,9 @@ const change = route({
     const { app, company, body } = call
     const id = webhookIdOf(call)
     if (body.url !== undefined) await requirePublicTarget(app, body.url)
-    return call.commit(async (tx) =>
-      showWebhook(await changeWebhook(tx, app, company, id, body), app.clock.now()),
-    )
+    return call.commit(async (tx) => ({
+      data: showWebhook(await changeWebhook(tx, app, company, id, body), app.clock.now()),
+    }))
   },
 })
 
@@ -139,7 +139,7 @@ const removeOne = route({
     return call.commit(async (tx) => {
       await deleteWebhook(tx, call.company, id)
       await deleteDeliveries(tx, { companyId: call.company.id, webhookId: id })
-      return { id }
+      return { data: { id } }
     })
   },
 })
@@ -162,7 +162,7 @@ const rotate = route({
     const id = webhookIdOf(call)
     return call.commit(async (tx) => {
       const { webhook, secret } = await rotateSecret(tx, app, company, id)
-      return { ...showWebhook(webhook, app.clock.now()), secret }
+      return { data: { ...showWebhook(webhook, app.clock.now()), secret } }
     })
   },
 })

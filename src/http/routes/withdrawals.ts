@@ -50,7 +50,7 @@ const start = route({
     const requestedBy = author.kind === 'person' ? author.id : null
     return call.commit(async (tx) => {
       const { id } = await startWithdrawal(tx, app, company, toCents(body.value), requestedBy)
-      return { withdrawId: toPublic('wd', id) }
+      return { data: { withdrawId: toPublic('wd', id) } }
     })
   },
 })
@@ -75,9 +75,9 @@ const confirm = route({
     const { app, company, body } = call
     const id = withdrawalIdOf(call)
     const hash = await tryCode(app, company.id, id, body.otp)
-    return call.commit(async (tx) =>
-      showWithdrawal(await confirmWithdrawal(tx, app, company.id, id, hash), app.clock.now()),
-    )
+    return call.commit(async (tx) => ({
+      data: showWithdrawal(await confirmWithdrawal(tx, app, company.id, id, hash), app.clock.now()),
+    }))
   },
 })
 
@@ -97,9 +97,10 @@ const cancel = route({
   handle(call) {
     const { app, company } = call
     const id = withdrawalIdOf(call)
-    return call.commit(async (tx) =>
-      showWithdrawal(await cancelWithdrawal(tx, app, company.id, id), app.clock.now()),
-    )
+    return call.commit(async (tx) => {
+      const { withdrawal, changed } = await cancelWithdrawal(tx, app, company.id, id)
+      return { data: showWithdrawal(withdrawal, app.clock.now()), changed }
+    })
   },
 })
 
@@ -120,9 +121,9 @@ const resend = route({
   async handle(call) {
     const { app, company } = call
     const id = withdrawalIdOf(call)
-    return call.commit(async (tx) =>
-      showWithdrawal(await resendCode(tx, app, company, id), app.clock.now()),
-    )
+    return call.commit(async (tx) => ({
+      data: showWithdrawal(await resendCode(tx, app, company, id), app.clock.now()),
+    }))
   },
 })
 
@@ -163,7 +164,7 @@ const get = route({
   async handle(call) {
     const { app, company } = call
     const withdrawal = await findWithdrawal(app.db, company.id, withdrawalIdOf(call))
-    return showWithdrawal(withdrawal, app.clock.now())
+    return { data: showWithdrawal(withdrawal, app.clock.now()) }
   },
 })
 

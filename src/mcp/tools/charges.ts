@@ -18,7 +18,6 @@ import type { Part } from '../../http/page.ts'
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
-import { createPage } from '../page.ts'
 import {
   type Caller,
   count,
@@ -112,7 +111,13 @@ const findTool = tool({
     const where = { db: app.db, vault: app.vault, companyId: company.id, now }
     let sought: SoughtText = { text, as }
     let meaning: Meaning | null = null
-    const page = createPage(company, limit, start)
+    const page = {
+      limit,
+      after: start,
+      companyId: company.id,
+      cursorOf: ({ id }: Charge) => id,
+      publicCursorOf: ({ id }: Charge) => toPublic('charge', id),
+    }
     const read = async (part: Part<Uuid>) => {
       const found = await findCharges(where, sought, filters, part)
       meaning ??= found.meaning
@@ -121,11 +126,11 @@ const findTool = tool({
       return found.charges
     }
     const show = (charge: Charge) => showToAgent(caller, asOf(charge, now))
-    const charges = await readPage(page, read, show)
-    const next = page.next()
+    const { data: charges, next: cursor } = await readPage(page, read, show)
+    const next = cursor as string | null
     return {
       text: `${count(charges.length, 'charge')} found${next ? ', and there are more' : ''}.`,
-      data: { ...searchedAs(meaning), charges, next: next && toPublic('charge', next) },
+      data: { ...searchedAs(meaning), charges, next },
     }
   },
 })

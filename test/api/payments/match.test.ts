@@ -68,7 +68,7 @@ test('a simulated payment locks its charge once', async () => {
       }
       return matchSimulated({ ...tx, query }, app, client.company, id, pix)
     })
-    assert.equal(paid.status, 'COMPLETED', path)
+    assert.equal(paid.charge.status, 'COMPLETED', path)
     const locks = texts.filter((text) => /from charges\b.*for update/s.test(text))
     assert.equal(locks.length, 1, path)
   }
