@@ -1,4 +1,5 @@
-import type { Author } from './activity/rules.ts'
+import type { Language } from '../lib/language.ts'
+import type { Author, RecordType } from './activity/rules.ts'
 import type { App } from './app.ts'
 import type { Company, Scope } from './companies/rules.ts'
 
@@ -8,8 +9,16 @@ import type { Company, Scope } from './companies/rules.ts'
  */
 export type Actor = { app: App; company: Company; scopes: readonly Scope[]; author: Author }
 
+/** The kind of record that an operation changes, and what it does in words. */
+export type Changes = { record: RecordType } & Record<Language, string>
+
 /** An operation of the API, as the reference names it. */
-export type Operation = { operationId: string; method: string; path: string }
+export type Operation = {
+  operationId: string
+  method: string
+  path: string
+  changes?: Changes | undefined
+}
 
 export type OperationInput = {
   params?: Record<string, string>

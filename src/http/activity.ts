@@ -1,45 +1,7 @@
-import type { Change, Details, RecordType } from '../core/activity/rules.ts'
+import type { Change, Details } from '../core/activity/rules.ts'
 import type { Company } from '../core/companies/rules.ts'
 import type { Route } from './route.ts'
 import { isObject } from './schema.ts'
-
-/** The kind of record that each operation changes. An operation that is not here only reads. */
-const CHANGED: Record<string, RecordType> = {
-  createPixCharge: 'charge',
-  createPaymentLink: 'charge',
-  createStaticCode: 'static-code',
-  simulatePayment: 'charge',
-  cancelCharge: 'charge',
-  duplicateCharge: 'charge',
-  refundCharge: 'charge',
-  acceptPayment: 'payment',
-  refundPayment: 'payment',
-  createCustomer: 'customer',
-  changeCustomer: 'customer',
-  deleteCustomer: 'customer',
-  createProduct: 'product',
-  changeProduct: 'product',
-  deleteProduct: 'product',
-  createRecurrence: 'subscription',
-  createRecurrenceTemplate: 'subscription-link',
-  cancelRecurrence: 'subscription',
-  createWebhook: 'webhook',
-  changeWebhook: 'webhook',
-  deleteWebhook: 'webhook',
-  rotateWebhookSecret: 'webhook',
-  testWebhook: 'webhook',
-  replayDeliveries: 'webhook',
-  redeliver: 'delivery',
-  startWithdrawal: 'withdrawal',
-  confirmWithdrawal: 'withdrawal',
-  cancelWithdrawal: 'withdrawal',
-  resendWithdrawalCode: 'withdrawal',
-  changeCompany: 'company',
-  moveClock: 'clock',
-  receivePayment: 'payment',
-  returnPayment: 'payment',
-  makeWithdrawalCode: 'withdrawal',
-}
 
 /** Numbers of an answer that say what was done. */
 const FIGURES = ['amount', 'value', 'total', 'price', 'replayed']
@@ -48,7 +10,7 @@ type Done = { params: Record<string, string>; sent: unknown; company: Company; d
 
 /** What an operation has changed, for the activity log. */
 export function changeOf(route: Route, { params, sent, company, data }: Done): Change {
-  const { operationId: action } = route
+  const { operationId: action, changes } = route
   const answer = isObject(data) ? data : {}
   const id = Object.values(params)[0] ?? idIn(answer) ?? company.id
   const { settled } = answer
@@ -57,7 +19,7 @@ export function changeOf(route: Route, { params, sent, company, data }: Done): C
     const details = { amount: Number(settled.amount), endToEndId: id }
     return { action: 'charge.settle', record, details }
   }
-  return { action, record: { type: CHANGED[action]!, id }, details: detailsOf(route, sent, answer) }
+  return { action, record: { type: changes!.record, id }, details: detailsOf(route, sent, answer) }
 }
 
 function idIn({ endToEndId, ...answer }: Record<string, unknown>): string | undefined {

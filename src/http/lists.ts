@@ -14,7 +14,7 @@ const PART_CHARACTERS = 512 * 1024
 export const LONG_PAGE = 100
 /** How long a long page waits for others. */
 const LONG_PAGE_WAIT_MS = 30_000
-/** Long pages that are read at the same time: few, because each takes memory, and one of a company. */
+/** Long pages that are read at the same time: few, because each takes memory. */
 const longPages = createFairQueue({ size: 2, perOwner: 1 })
 const tooMany = () =>
   problem('service_unavailable', 'Too many long pages are asked for. Ask for one at a time.', {

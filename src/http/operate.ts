@@ -10,10 +10,11 @@ import type { Result, Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 
 /** All operations, for pages that name them. */
-export const OPERATIONS: Operation[] = ROUTES.map(({ operationId, method, path }) => ({
+export const OPERATIONS: Operation[] = ROUTES.map(({ operationId, method, path, changes }) => ({
   operationId,
   method,
   path,
+  changes,
 }))
 
 /** Names who asks, where API clients name a version. */

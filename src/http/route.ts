@@ -3,11 +3,13 @@ import type { Author } from '../core/activity/rules.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
+import type { Changes } from '../core/operate.ts'
 import type { Tx } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
 import type { Language } from '../lib/language.ts'
 import type { ProblemCode } from '../lib/problems.ts'
 import type { Rest } from './request-slots.ts'
+import type { Find } from './samples.ts'
 
 /** What a handler answers. */
 export type Result<Data = unknown> = {
@@ -71,6 +73,12 @@ export type Route = {
   /** With `{name}` for parameters, as in OpenAPI. */
   path: string
   operationId: string
+  /** Its name in the client: resource, then method. */
+  client: [resource: string, method: string]
+  /** What it changes, and how the activity log says it. An operation without it only reads. */
+  changes?: Changes
+  /** Finds a recent answer of it, for companies that compare versions. */
+  sample?: Find
   tag:
     | 'Charges'
     | 'Customers'

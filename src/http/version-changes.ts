@@ -16,7 +16,7 @@ import { problemsOf } from './openapi/answers.ts'
 import { createComponents } from './openapi/components.ts'
 import { NAMES } from './openapi/names.ts'
 import { EVENT_COMPONENTS } from './openapi/webhooks.ts'
-import { createReader, recentAnswer } from './recent-answers.ts'
+import { createReader } from './recent-answers.ts'
 import type { Route } from './route.ts'
 import { serializerOf } from './serializer.ts'
 import { takeTurn } from './turns.ts'
@@ -128,7 +128,7 @@ export async function diffVersions(
     const change = compared.get(operation) ?? { operationId, method, path, changes: [] }
     const scope = route.scope.replace(':write', ':read') as Scope
     const mayRead = actor.scopes.includes(scope)
-    const data = mayRead ? await recentAnswer(reader, operationId) : null
+    const data = mayRead && route.sample ? await route.sample(reader, operationId) : null
     const missing = mayRead
       ? 'The company has no recent record of this operation.'
       : `To show a record, a key needs the scope ${scope}.`

@@ -57,17 +57,51 @@ export class QueueLate extends Error {
 
 const { POSITIVE_INFINITY: NO_LIMIT } = Number
 
+/** Those who wait, in the order in which owners are served next. */
+function createLines() {
+  const lines = new Map<Owner, Set<() => void>>()
+  let count = 0
+  function leave(owner: Owner, begin: () => void): void {
+    const line = lines.get(owner)!
+    line.delete(begin)
+    if (line.size === 0) lines.delete(owner)
+    count -= 1
+  }
+  return {
+    count: () => count,
+    countOf: (owner: Owner) => lines.get(owner)?.size ?? 0,
+    join(owner: Owner, begin: () => void): void {
+      const line = lines.get(owner) ?? new Set()
+      lines.set(owner, line.add(begin))
+      count += 1
+    },
+    leave,
+    /** Lets the first of the next owner begin that may, and puts this owner last. */
+    serve(may: (owner: Owner) => boolean): boolean {
+      for (const [owner, line] of lines) {
+        if (!may(owner)) continue
+        const [begin] = line
+        leave(owner, begin!)
+        if (lines.delete(owner)) lines.set(owner, line)
+        begin!()
+        return true
+      }
+      return false
+    },
+  }
+}
+
 export function createFairQueue(limits: QueueLimits): FairQueue {
   const { size = NO_LIMIT, perOwner = NO_LIMIT, waiting = NO_LIMIT, inAll = NO_LIMIT } = limits
   let free = size
-  let waits = 0
   const held = new Map<Owner, number>()
-  /** Those who wait, in the order in which owners are served next. */
-  const queues = new Map<Owner, Set<() => void>>()
+  const lines = createLines()
 
   const heldBy = (owner: Owner): number => held.get(owner) ?? 0
   const mayTake = (owner: Owner): boolean =>
     owner === null ? free > 0 : heldBy(owner) < Math.min(free, perOwner)
+  const isNext = (owner: Owner): boolean => lines.countOf(owner) === 0 && mayTake(owner)
+  const isFull = (): boolean => lines.count() + size - free >= inAll
 
   function hold(owner: Owner): Release {
     free -= 1
@@ -80,61 +114,31 @@ export function createFairQueue(limits: QueueLimits): FairQueue {
       const left = heldBy(owner) - 1
       if (left === 0) held.delete(owner)
       else held.set(owner, left)
-      while (waits > 0 && serveNext());
+      while (lines.count() > 0 && lines.serve(mayTake));
     }
-  }
-
-  function leave(owner: Owner, begin: () => void): void {
-    const queue = queues.get(owner)!
-    queue.delete(begin)
-    if (queue.size === 0) queues.delete(owner)
-    waits -= 1
-  }
-
-  /** Lets the first of the next owner begin that may take a slot, and puts this owner last. */
-  function serveNext(): boolean {
-    for (const [owner, queue] of queues) {
-      if (!mayTake(owner)) continue
-      const [begin] = queue
-      leave(owner, begin!)
-      if (queues.delete(owner)) queues.set(owner, queue)
-      begin!()
-      return true
-    }
-    return false
-  }
-
-  function requireRoom(owner: Owner): void {
-    if (waits + size - free >= inAll) throw new QueueFull('all')
-    if ((queues.get(owner)?.size ?? 0) >= waiting) throw new QueueFull('owner')
   }
 
   function wait(owner: Owner, { most_ms, evenIfFull }: Wait): Promise<Release> {
-    if (!evenIfFull) requireRoom(owner)
-    const queue = queues.get(owner) ?? new Set()
-    queues.set(owner, queue)
-    waits += 1
+    if (!evenIfFull && isFull()) throw new QueueFull('all')
+    if (!evenIfFull && lines.countOf(owner) >= waiting) throw new QueueFull('owner')
     return new Promise((resolve, reject) => {
       const begin = () => {
         clearTimeout(timer)
         resolve(hold(owner))
       }
-      const give = () => {
-        leave(owner, begin)
+      const giveUp = () => {
+        lines.leave(owner, begin)
         reject(new QueueLate())
       }
-      const timer = most_ms === undefined ? undefined : setTimeout(give, most_ms)
-      queue.add(begin)
+      const timer = most_ms === undefined ? undefined : setTimeout(giveUp, most_ms)
+      lines.join(owner, begin)
     })
   }
 
   return {
-    tryTake: (owner) => (queues.has(owner) || !mayTake(owner) ? null : hold(owner)),
-    take: (owner, how = {}) =>
-      queues.has(owner) || !mayTake(owner) || waits + size - free >= inAll
-        ? wait(owner, how)
-        : hold(owner),
-    waiting: () => waits,
+    tryTake: (owner) => (isNext(owner) ? hold(owner) : null),
+    take: (owner, how = {}) => (isNext(owner) && !isFull() ? hold(owner) : wait(owner, how)),
+    waiting: lines.count,
   }
 }
 

@@ -7,11 +7,14 @@ import { readStatement } from '../../ledger/statement.ts'
 import { readPage } from '../lists.ts'
 import { numberedPage, type Part } from '../page.ts'
 import { route } from '../route.ts'
+import { itself, listed } from '../samples.ts'
 
 const get = route({
   method: 'GET',
   path: '/account-balance',
   operationId: 'getBalance',
+  client: ['balance', 'get'],
+  sample: itself,
   tag: 'Balance',
   summary: 'Get the balance',
   scope: 'balance:read',
@@ -26,6 +29,8 @@ const statement = route({
   method: 'GET',
   path: '/account-balance/statement',
   operationId: 'getStatement',
+  client: ['balance', 'statement'],
+  sample: listed,
   tag: 'Balance',
   summary: 'List the entries of the ledger, newest first',
   description:

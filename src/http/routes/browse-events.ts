@@ -9,6 +9,7 @@ import { invalid, problem } from '../../lib/problems.ts'
 import { type PageResult, showAll } from '../lists.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
+import { asList, delivered, newestEvent } from '../samples.ts'
 
 const ALL_TIME = { from: null, to: null, firstId: null, beforeId: null }
 
@@ -40,6 +41,8 @@ const get = route({
   method: 'GET',
   path: '/event/{id}',
   operationId: 'getEvent',
+  client: ['events', 'get'],
+  sample: newestEvent,
   tag: 'Events',
   summary: 'Get an event',
   scope: 'webhooks:read',
@@ -54,6 +57,8 @@ const deliveries = route({
   method: 'GET',
   path: '/event/{id}/deliveries',
   operationId: 'listEventDeliveries',
+  client: ['events', 'deliveries'],
+  sample: asList(delivered),
   tag: 'Events',
   summary: 'List the deliveries of an event, newest webhook first',
   description:

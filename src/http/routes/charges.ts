@@ -48,6 +48,16 @@ import { problem } from '../../lib/problems.ts'
 import { LONG_PAGE, readPage } from '../lists.ts'
 import { type Part, page } from '../page.ts'
 import { type Call, type Result, route } from '../route.ts'
+import {
+  anyCharge,
+  asList,
+  changed,
+  createdLink,
+  createdPix,
+  createdStatic,
+  itself,
+  today,
+} from '../samples.ts'
 
 export const chargeIdOf = (call: { params: Record<string, string> }): string => {
   const id = fromPublic('charge', call.params.id ?? call.params.chargeId ?? '')
@@ -82,6 +92,9 @@ const createPix = route({
   method: 'POST',
   path: '/charge/pix',
   operationId: 'createPixCharge',
+  client: ['charges', 'createPix'],
+  changes: { record: 'charge', pt: 'Cobrança Pix criada', en: 'Pix charge created' },
+  sample: createdPix,
   tag: 'Charges',
   summary: 'Create a dynamic Pix charge',
   description:
@@ -107,6 +120,9 @@ const createLink = route({
   method: 'POST',
   path: '/charge/payment-link',
   operationId: 'createPaymentLink',
+  client: ['links', 'create'],
+  changes: { record: 'charge', pt: 'Link de pagamento criado', en: 'Payment link created' },
+  sample: createdLink,
   tag: 'Charges',
   summary: 'Create a payment link',
   description:
@@ -136,6 +152,9 @@ const createStatic = route({
   method: 'POST',
   path: '/charge/pix/static',
   operationId: 'createStaticCode',
+  client: ['charges', 'createStatic'],
+  changes: { record: 'static-code', pt: 'Código estático criado', en: 'Static code created' },
+  sample: createdStatic,
   tag: 'Charges',
   summary: 'Create a static Pix code of a fixed value',
   description: 'For a shop counter: it can be paid many times, and each payment creates a charge.',
@@ -156,6 +175,8 @@ const get = route({
   method: 'GET',
   path: '/charge/{id}',
   operationId: 'getCharge',
+  client: ['charges', 'get'],
+  sample: anyCharge,
   tag: 'Charges',
   summary: 'Get a charge',
   description:
@@ -184,6 +205,8 @@ const getState = route({
   method: 'GET',
   path: '/charge/{id}/status',
   operationId: 'getChargeStatus',
+  client: ['charges', 'status'],
+  sample: anyCharge,
   tag: 'Charges',
   summary: 'Get only the status of a charge',
   scope: 'payments:read',
@@ -208,6 +231,8 @@ const listAll = route({
   method: 'GET',
   path: '/charge',
   operationId: 'listCharges',
+  client: ['charges', 'list'],
+  sample: asList(anyCharge),
   tag: 'Charges',
   summary: 'List charges, newest first',
   description:
@@ -237,6 +262,8 @@ const summary = route({
   method: 'GET',
   path: '/charge/summary',
   operationId: 'summarizeCharges',
+  client: ['charges', 'summary'],
+  sample: today,
   tag: 'Charges',
   summary: 'Count charges and add up their amounts, by day and status',
   description:
@@ -254,6 +281,9 @@ const simulate = route({
   method: 'POST',
   path: '/charge/{chargeId}/simulate-payment',
   operationId: 'simulatePayment',
+  client: ['charges', 'simulatePayment'],
+  changes: { record: 'charge', pt: 'Pagamento simulado', en: 'Payment simulated' },
+  sample: changed('getCharge'),
   tag: 'Charges',
   summary: 'Pay a dev-mode charge without money',
   description: 'If the charge is paid already, the answer is the same.',
@@ -282,6 +312,9 @@ const cancel = route({
   method: 'POST',
   path: '/charge/{id}/cancel',
   operationId: 'cancelCharge',
+  client: ['charges', 'cancel'],
+  changes: { record: 'charge', pt: 'Cobrança cancelada', en: 'Charge canceled' },
+  sample: changed('getCharge'),
   tag: 'Charges',
   summary: 'Cancel an open charge',
   description: 'If the charge is canceled already, the answer is the same.',
@@ -309,6 +342,9 @@ const duplicateOne = route({
   method: 'POST',
   path: '/charge/duplicate/{id}',
   operationId: 'duplicateCharge',
+  client: ['charges', 'duplicate'],
+  changes: { record: 'charge', pt: 'Cobrança duplicada', en: 'Charge duplicated' },
+  sample: changed('getCharge'),
   tag: 'Charges',
   summary: 'Create a new charge like an existing one',
   description:
@@ -333,6 +369,8 @@ const limits = route({
   method: 'GET',
   path: '/charge/sales-limits',
   operationId: 'getSalesLimits',
+  client: ['charges', 'salesLimits'],
+  sample: itself,
   tag: 'Charges',
   summary: 'Get the monthly limit of sales through static codes',
   scope: 'payments:read',

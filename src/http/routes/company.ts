@@ -2,11 +2,14 @@ import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
 import { CompanyChange, CompanyView, readChange, showCompany } from '../../core/companies/view.ts'
 import { route } from '../route.ts'
+import { itself, read } from '../samples.ts'
 
 const get = route({
   method: 'GET',
   path: '/company',
   operationId: 'getCompany',
+  client: ['company', 'get'],
+  sample: itself,
   tag: 'Company',
   summary: 'Get the company of the API key',
   scope: 'company:read',
@@ -21,6 +24,9 @@ const change = route({
   method: 'PUT',
   path: '/company',
   operationId: 'changeCompany',
+  client: ['company', 'update'],
+  changes: { record: 'company', pt: 'Dados da empresa alterados', en: 'Company changed' },
+  sample: read('getCompany'),
   tag: 'Company',
   summary: 'Change the company of the API key',
   description:

@@ -14,6 +14,7 @@ import { problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { Deleted, type Route, route } from '../route.ts'
+import { changed, deleted, listed, newest } from '../samples.ts'
 
 function customerIdOf(text: string | undefined): Uuid {
   const id = fromPublic('clnt', text ?? '')
@@ -29,6 +30,9 @@ const create = route({
   method: 'POST',
   path: '/client',
   operationId: 'createCustomer',
+  client: ['customers', 'create'],
+  changes: { record: 'customer', pt: 'Cliente criado', en: 'Customer created' },
+  sample: changed('getCustomer'),
   tag: 'Customers',
   summary: 'Create a customer',
   scope: 'catalog:write',
@@ -55,6 +59,8 @@ const listAll = route({
   method: 'GET',
   path: '/client',
   operationId: 'listCustomers',
+  client: ['customers', 'list'],
+  sample: listed,
   tag: 'Customers',
   summary: 'List customers, newest first',
   scope: 'catalog:read',
@@ -78,6 +84,8 @@ const get = route({
   method: 'GET',
   path: '/client/id/{id}',
   operationId: 'getCustomer',
+  client: ['customers', 'get'],
+  sample: newest('listCustomers'),
   tag: 'Customers',
   summary: 'Get a customer',
   scope: 'catalog:read',
@@ -96,6 +104,9 @@ const change = route({
   method: 'PUT',
   path: '/client',
   operationId: 'changeCustomer',
+  client: ['customers', 'update'],
+  changes: { record: 'customer', pt: 'Cliente alterado', en: 'Customer changed' },
+  sample: changed('getCustomer'),
   tag: 'Customers',
   summary: 'Change a customer',
   description: 'Only the fields sent are changed; null removes an optional one.',
@@ -119,6 +130,9 @@ const removeOne = route({
   method: 'DELETE',
   path: '/client/{id}',
   operationId: 'deleteCustomer',
+  client: ['customers', 'delete'],
+  changes: { record: 'customer', pt: 'Cliente excluído', en: 'Customer deleted' },
+  sample: deleted,
   tag: 'Customers',
   summary: 'Delete a customer',
   description: 'Charges keep their payer.',

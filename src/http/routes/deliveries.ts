@@ -14,12 +14,15 @@ import { problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { deliveryPage } from '../page.ts'
 import { route } from '../route.ts'
+import { asList, delivered, redelivered, replayed, tested } from '../samples.ts'
 import { webhookIdOf } from './webhooks.ts'
 
 const listAll = route({
   method: 'GET',
   path: '/webhook/{id}/deliveries',
   operationId: 'listDeliveries',
+  client: ['deliveries', 'list'],
+  sample: asList(delivered),
   tag: 'Webhooks',
   summary: 'List the deliveries to a webhook, newest event first',
   description:
@@ -47,6 +50,9 @@ const again = route({
   method: 'POST',
   path: '/webhook/delivery/{id}/redeliver',
   operationId: 'redeliver',
+  client: ['deliveries', 'redeliver'],
+  changes: { record: 'delivery', pt: 'Entrega reenviada', en: 'Delivery sent again' },
+  sample: redelivered,
   tag: 'Webhooks',
   summary: 'Send a delivery again, now',
   description:
@@ -69,6 +75,9 @@ const many = route({
   method: 'POST',
   path: '/webhook/{id}/replay',
   operationId: 'replayDeliveries',
+  client: ['deliveries', 'replay'],
+  changes: { record: 'webhook', pt: 'Entregas reenviadas', en: 'Deliveries sent again' },
+  sample: replayed,
   tag: 'Webhooks',
   summary: 'Send deliveries again',
   description:
@@ -92,6 +101,9 @@ const tryOut = route({
   method: 'POST',
   path: '/webhook/{id}/test',
   operationId: 'testWebhook',
+  client: ['webhooks', 'test'],
+  changes: { record: 'webhook', pt: 'Webhook testado', en: 'Webhook tested' },
+  sample: tested,
   tag: 'Webhooks',
   summary: 'Send a test event to a webhook',
   description:

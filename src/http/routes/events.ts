@@ -6,12 +6,15 @@ import { invalid } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { feedPage, type Part } from '../page.ts'
 import { route } from '../route.ts'
+import { asList, newestEvent } from '../samples.ts'
 import { browseEventRoutes, type FeedCall, listNewestEvents } from './browse-events.ts'
 
 const list = route({
   method: 'GET',
   path: '/event',
   operationId: 'listEvents',
+  client: ['events', 'list'],
+  sample: asList(newestEvent),
   tag: 'Events',
   summary: 'Read the feed of events, oldest first',
   description:

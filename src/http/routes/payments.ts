@@ -16,6 +16,7 @@ import { invalid, problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
+import { accepted, asList, returned, unmatched } from '../samples.ts'
 
 /** The scheme's id of a payment, if it has the form of one. */
 export function endToEndIdOf(
@@ -31,6 +32,8 @@ const list = route({
   method: 'GET',
   path: '/payment/unmatched',
   operationId: 'listUnmatchedPayments',
+  client: ['payments', 'listUnmatched'],
+  sample: asList(unmatched),
   tag: 'Payments',
   summary: 'List money that arrived late, twice, in another amount or for no charge',
   scope: 'payments:read',
@@ -54,6 +57,13 @@ const accept = route({
   method: 'POST',
   path: '/payment/unmatched/{endToEndId}/accept',
   operationId: 'acceptPayment',
+  client: ['payments', 'accept'],
+  changes: {
+    record: 'payment',
+    pt: 'Pagamento não identificado aceito',
+    en: 'Unmatched payment accepted',
+  },
+  sample: accepted,
   tag: 'Payments',
   summary: 'Keep an unmatched payment, or settle a charge with it',
   description:
@@ -115,6 +125,13 @@ const refund = route({
   method: 'POST',
   path: '/payment/unmatched/{endToEndId}/refund',
   operationId: 'refundPayment',
+  client: ['payments', 'refund'],
+  changes: {
+    record: 'payment',
+    pt: 'Pagamento não identificado devolvido',
+    en: 'Unmatched payment refunded',
+  },
+  sample: returned,
   tag: 'Payments',
   summary: 'Return an unmatched payment to its payer',
   scope: 'payments:write',

@@ -8,6 +8,7 @@ import { problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { Deleted, route } from '../route.ts'
+import { changed, deleted, listed, newest } from '../samples.ts'
 
 function productIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('prod', call.params.id ?? '')
@@ -19,6 +20,9 @@ const create = route({
   method: 'POST',
   path: '/product',
   operationId: 'createProduct',
+  client: ['products', 'create'],
+  changes: { record: 'product', pt: 'Produto criado', en: 'Product created' },
+  sample: changed('getProduct'),
   tag: 'Products',
   summary: 'Create a product',
   scope: 'catalog:write',
@@ -44,6 +48,8 @@ const listAll = route({
   method: 'GET',
   path: '/product',
   operationId: 'listProducts',
+  client: ['products', 'list'],
+  sample: listed,
   tag: 'Products',
   summary: 'List products, newest first',
   scope: 'catalog:read',
@@ -71,6 +77,8 @@ const get = route({
   method: 'GET',
   path: '/product/{id}',
   operationId: 'getProduct',
+  client: ['products', 'get'],
+  sample: newest('listProducts'),
   tag: 'Products',
   summary: 'Get a product',
   scope: 'catalog:read',
@@ -89,6 +97,9 @@ const changeOne = route({
   method: 'PUT',
   path: '/product/{id}',
   operationId: 'changeProduct',
+  client: ['products', 'update'],
+  changes: { record: 'product', pt: 'Produto alterado', en: 'Product changed' },
+  sample: changed('getProduct'),
   tag: 'Products',
   summary: 'Change a product',
   description: 'Only the fields sent are changed. What was sold keeps the product as it was.',
@@ -115,6 +126,9 @@ const removeOne = route({
   method: 'DELETE',
   path: '/product/{id}',
   operationId: 'deleteProduct',
+  client: ['products', 'delete'],
+  changes: { record: 'product', pt: 'Produto excluído', en: 'Product deleted' },
+  sample: deleted,
   tag: 'Products',
   summary: 'Delete a product',
   description: 'Charges that sold it keep it as it was.',

@@ -24,6 +24,7 @@ import { problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { type Call, route } from '../route.ts'
+import { changed, listed, newest } from '../samples.ts'
 
 function recurrenceIdOf({ params }: Pick<Call, 'params'>): Uuid {
   const id = fromPublic('rec', params.id ?? '')
@@ -41,6 +42,9 @@ const create = route({
   method: 'POST',
   path: '/pix-automatic/recurrences',
   operationId: 'createRecurrence',
+  client: ['subscriptions', 'create'],
+  changes: { record: 'subscription', pt: 'Assinatura criada', en: 'Subscription created' },
+  sample: changed('getRecurrence'),
   tag: 'Subscriptions',
   summary: 'Create a subscription',
   description:
@@ -74,6 +78,13 @@ const createSelfServe = route({
   method: 'POST',
   path: '/pix-automatic/recurrences/template',
   operationId: 'createRecurrenceTemplate',
+  client: ['subscriptions', 'createTemplate'],
+  changes: {
+    record: 'subscription-link',
+    pt: 'Link de assinatura criado',
+    en: 'Subscription link created',
+  },
+  sample: changed('getRecurrence'),
   tag: 'Subscriptions',
   summary: 'Create a link through which payers subscribe by themselves',
   description: 'Each payer who uses its page gets their own subscription.',
@@ -94,6 +105,8 @@ const listAll = route({
   method: 'GET',
   path: '/pix-automatic/recurrences',
   operationId: 'listRecurrences',
+  client: ['subscriptions', 'list'],
+  sample: listed,
   tag: 'Subscriptions',
   summary: 'List subscriptions and their links, newest first',
   scope: 'payments:read',
@@ -116,6 +129,8 @@ const get = route({
   method: 'GET',
   path: '/pix-automatic/recurrences/{id}',
   operationId: 'getRecurrence',
+  client: ['subscriptions', 'get'],
+  sample: newest('listRecurrences'),
   tag: 'Subscriptions',
   summary: 'Get a subscription with its charges',
   description:
@@ -137,6 +152,9 @@ const cancel = route({
   method: 'POST',
   path: '/pix-automatic/recurrences/{id}/cancel',
   operationId: 'cancelRecurrence',
+  client: ['subscriptions', 'cancel'],
+  changes: { record: 'subscription', pt: 'Assinatura cancelada', en: 'Subscription canceled' },
+  sample: changed('getRecurrence'),
   tag: 'Subscriptions',
   summary: 'End a subscription',
   description:

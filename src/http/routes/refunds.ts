@@ -7,12 +7,16 @@ import { NewRefund, RefundView, showRefund } from '../../core/refunds/view.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
+import { asList, refunded } from '../samples.ts'
 import { chargeIdOf } from './charges.ts'
 
 const create = route({
   method: 'POST',
   path: '/refund/{chargeId}',
   operationId: 'refundCharge',
+  client: ['refunds', 'create'],
+  changes: { record: 'charge', pt: 'Cobrança devolvida', en: 'Charge refunded' },
+  sample: refunded,
   tag: 'Refunds',
   summary: 'Return the money of a paid charge, whole or in part',
   description:
@@ -43,6 +47,8 @@ const list = route({
   method: 'GET',
   path: '/refund/charge/{chargeId}',
   operationId: 'listRefunds',
+  client: ['refunds', 'list'],
+  sample: asList(refunded),
   tag: 'Refunds',
   summary: 'List the refunds of a charge, newest first',
   scope: 'payments:read',

@@ -8,6 +8,7 @@ import { endOfPeriod, startOfPeriod } from '../../pix/local-time.ts'
 import { showAll } from '../lists.ts'
 import { requestPage } from '../page.ts'
 import { type Call, type Route, route } from '../route.ts'
+import { listed } from '../samples.ts'
 
 /** What is no operation is a tool that an agent has used. */
 const AGENT = { method: 'POST', path: '/mcp' }
@@ -34,6 +35,8 @@ export const requestRoutes = (find: (operationId: string) => Route | undefined):
     method: 'GET',
     path: '/request-log',
     operationId: 'listRequests',
+    client: ['requests', 'list'],
+    sample: listed,
     tag: 'Requests',
     summary: 'List the requests of the last 7 days, newest first',
     description:

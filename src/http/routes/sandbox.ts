@@ -12,6 +12,7 @@ import { showNewCode } from '../../core/withdrawals/commands.ts'
 import { WithdrawalCode } from '../../core/withdrawals/view.ts'
 import { newId } from '../../lib/ids.ts'
 import { type Call, route } from '../route.ts'
+import { itself, newCode, read, returned, unmatched } from '../samples.ts'
 import { endToEndIdOf } from './payments.ts'
 import { withdrawalIdOf } from './withdrawals.ts'
 
@@ -19,6 +20,8 @@ const get = route({
   method: 'GET',
   path: '/sandbox/clock',
   operationId: 'getClock',
+  client: ['sandbox', 'clock'],
+  sample: itself,
   tag: 'Sandbox',
   summary: 'Get the time of a sandbox company',
   description:
@@ -37,6 +40,9 @@ const move = route({
   method: 'POST',
   path: '/sandbox/clock',
   operationId: 'moveClock',
+  client: ['sandbox', 'moveClock'],
+  changes: { record: 'clock', pt: 'Relógio de testes adiantado', en: 'Test clock moved' },
+  sample: read('getClock'),
   tag: 'Sandbox',
   summary: 'Move the time of a sandbox company forward',
   description:
@@ -76,6 +82,13 @@ const receive = route({
   method: 'POST',
   path: '/sandbox/payment',
   operationId: 'receivePayment',
+  client: ['sandbox', 'receivePayment'],
+  changes: {
+    record: 'payment',
+    pt: 'Pix de teste sem cobrança recebido',
+    en: 'Test Pix for no charge received',
+  },
+  sample: unmatched,
   tag: 'Sandbox',
   summary: 'Receive a Pix that names no charge',
   description:
@@ -100,6 +113,13 @@ const returnOne = route({
   method: 'POST',
   path: '/sandbox/payment/{endToEndId}/return',
   operationId: 'returnPayment',
+  client: ['sandbox', 'returnPayment'],
+  changes: {
+    record: 'payment',
+    pt: 'Pix devolvido pelo banco simulado',
+    en: 'Pix returned by the simulated bank',
+  },
+  sample: returned,
   tag: 'Sandbox',
   summary: 'Let the bank return a payment by itself',
   description:
@@ -126,6 +146,13 @@ const code = route({
   method: 'POST',
   path: '/sandbox/withdraw/{id}/code',
   operationId: 'makeWithdrawalCode',
+  client: ['sandbox', 'withdrawalCode'],
+  changes: {
+    record: 'withdrawal',
+    pt: 'Código de teste do saque gerado',
+    en: 'Test code of a withdrawal made',
+  },
+  sample: newCode,
   tag: 'Sandbox',
   summary: 'Get a new one-time code of a withdrawal',
   description:

@@ -10,6 +10,7 @@ export const versionRoutes = (routes: () => readonly Route[]): Route[] => [
     method: 'GET',
     path: '/company/version-changes',
     operationId: 'compareVersions',
+    client: ['versions', 'diff'],
     tag: 'Company',
     summary: 'Compare two versions by what the company uses',
     description:

@@ -22,6 +22,7 @@ import { problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { Deleted, route } from '../route.ts'
+import { changed, deleted, listed, newest, withSecret } from '../samples.ts'
 
 export function webhookIdOf(call: { params: Record<string, string> }): Uuid {
   const id = call.params.id ?? ''
@@ -33,6 +34,9 @@ const create = route({
   method: 'POST',
   path: '/webhook',
   operationId: 'createWebhook',
+  client: ['webhooks', 'create'],
+  changes: { record: 'webhook', pt: 'Webhook criado', en: 'Webhook created' },
+  sample: withSecret,
   tag: 'Webhooks',
   summary: 'Register a webhook',
   description: 'Only this answer shows the secret.',
@@ -58,6 +62,8 @@ const listAll = route({
   method: 'GET',
   path: '/webhook',
   operationId: 'listWebhooks',
+  client: ['webhooks', 'list'],
+  sample: listed,
   tag: 'Webhooks',
   summary: 'List webhooks, newest first',
   scope: 'webhooks:read',
@@ -81,6 +87,8 @@ const get = route({
   method: 'GET',
   path: '/webhook/{id}',
   operationId: 'getWebhook',
+  client: ['webhooks', 'get'],
+  sample: newest('listWebhooks'),
   tag: 'Webhooks',
   summary: 'Get a webhook',
   scope: 'webhooks:read',
@@ -100,6 +108,9 @@ const change = route({
   method: 'PUT',
   path: '/webhook/{id}',
   operationId: 'changeWebhook',
+  client: ['webhooks', 'update'],
+  changes: { record: 'webhook', pt: 'Webhook alterado', en: 'Webhook changed' },
+  sample: changed('getWebhook'),
   tag: 'Webhooks',
   summary: 'Change a webhook',
   description:
@@ -126,6 +137,9 @@ const removeOne = route({
   method: 'DELETE',
   path: '/webhook/{id}',
   operationId: 'deleteWebhook',
+  client: ['webhooks', 'delete'],
+  changes: { record: 'webhook', pt: 'Webhook excluído', en: 'Webhook deleted' },
+  sample: deleted,
   tag: 'Webhooks',
   summary: 'Delete a webhook and its deliveries',
   scope: 'webhooks:write',
@@ -148,6 +162,13 @@ const rotate = route({
   method: 'POST',
   path: '/webhook/{id}/rotate-secret',
   operationId: 'rotateWebhookSecret',
+  client: ['webhooks', 'rotateSecret'],
+  changes: {
+    record: 'webhook',
+    pt: 'Segredo do webhook trocado',
+    en: 'Secret of a webhook replaced',
+  },
+  sample: withSecret,
   tag: 'Webhooks',
   summary: 'Give a webhook a new secret',
   description:

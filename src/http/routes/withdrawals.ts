@@ -22,6 +22,7 @@ import { problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
+import { changed, listed, newest } from '../samples.ts'
 
 export function withdrawalIdOf(call: { params: Record<string, string> }): Uuid {
   const id = fromPublic('wd', call.params.id ?? '')
@@ -33,6 +34,9 @@ const start = route({
   method: 'POST',
   path: '/account-balance/withdraw',
   operationId: 'startWithdrawal',
+  client: ['withdrawals', 'start'],
+  changes: { record: 'withdrawal', pt: 'Saque solicitado', en: 'Withdrawal started' },
+  sample: changed('getWithdrawal', ({ id }) => ({ withdrawId: id })),
   tag: 'Balance',
   summary: 'Start a withdrawal',
   description:
@@ -59,6 +63,13 @@ const confirm = route({
   method: 'POST',
   path: '/account-balance/withdraw/{id}/confirm',
   operationId: 'confirmWithdrawal',
+  client: ['withdrawals', 'confirm'],
+  changes: {
+    record: 'withdrawal',
+    pt: 'Saque confirmado com o código',
+    en: 'Withdrawal confirmed by its code',
+  },
+  sample: changed('getWithdrawal'),
   tag: 'Balance',
   summary: 'Confirm a withdrawal with its one-time code',
   description:
@@ -85,6 +96,9 @@ const cancel = route({
   method: 'POST',
   path: '/account-balance/withdraw/{id}/cancel',
   operationId: 'cancelWithdrawal',
+  client: ['withdrawals', 'cancel'],
+  changes: { record: 'withdrawal', pt: 'Saque cancelado', en: 'Withdrawal canceled' },
+  sample: changed('getWithdrawal'),
   tag: 'Balance',
   summary: 'Cancel a withdrawal that waits for its code',
   description: 'If the withdrawal is canceled already, the answer is the same.',
@@ -108,6 +122,13 @@ const resend = route({
   method: 'POST',
   path: '/account-balance/withdraw/{id}/resend',
   operationId: 'resendWithdrawalCode',
+  client: ['withdrawals', 'resendCode'],
+  changes: {
+    record: 'withdrawal',
+    pt: 'Código do saque reenviado',
+    en: 'Code of a withdrawal sent again',
+  },
+  sample: changed('getWithdrawal'),
   tag: 'Balance',
   summary: 'Send a new one-time code',
   description:
@@ -131,6 +152,8 @@ const listAll = route({
   method: 'GET',
   path: '/account-balance/withdraw',
   operationId: 'listWithdrawals',
+  client: ['withdrawals', 'list'],
+  sample: listed,
   tag: 'Balance',
   summary: 'List withdrawals, newest first',
   scope: 'balance:read',
@@ -154,6 +177,8 @@ const get = route({
   method: 'GET',
   path: '/account-balance/withdraw/{id}',
   operationId: 'getWithdrawal',
+  client: ['withdrawals', 'get'],
+  sample: newest('listWithdrawals'),
   tag: 'Balance',
   summary: 'Get a withdrawal',
   scope: 'balance:read',

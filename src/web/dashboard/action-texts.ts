@@ -1,57 +1,11 @@
 import type { OwnAction } from '../../core/activity/rules.ts'
+import type { Operation } from '../../core/operate.ts'
 import type { Language } from '../../lib/language.ts'
 
 type Words = Record<Language, string>
 
-/** What operations of the API change, in words, by their operationIds. */
-const OPERATIONS: Record<string, Words> = {
-  createPixCharge: { pt: 'Cobrança Pix criada', en: 'Pix charge created' },
-  createPaymentLink: { pt: 'Link de pagamento criado', en: 'Payment link created' },
-  createStaticCode: { pt: 'Código estático criado', en: 'Static code created' },
-  simulatePayment: { pt: 'Pagamento simulado', en: 'Payment simulated' },
-  cancelCharge: { pt: 'Cobrança cancelada', en: 'Charge canceled' },
-  duplicateCharge: { pt: 'Cobrança duplicada', en: 'Charge duplicated' },
-  refundCharge: { pt: 'Cobrança devolvida', en: 'Charge refunded' },
-  acceptPayment: { pt: 'Pagamento não identificado aceito', en: 'Unmatched payment accepted' },
-  refundPayment: { pt: 'Pagamento não identificado devolvido', en: 'Unmatched payment refunded' },
-  createCustomer: { pt: 'Cliente criado', en: 'Customer created' },
-  changeCustomer: { pt: 'Cliente alterado', en: 'Customer changed' },
-  deleteCustomer: { pt: 'Cliente excluído', en: 'Customer deleted' },
-  createProduct: { pt: 'Produto criado', en: 'Product created' },
-  changeProduct: { pt: 'Produto alterado', en: 'Product changed' },
-  deleteProduct: { pt: 'Produto excluído', en: 'Product deleted' },
-  createRecurrence: { pt: 'Assinatura criada', en: 'Subscription created' },
-  createRecurrenceTemplate: { pt: 'Link de assinatura criado', en: 'Subscription link created' },
-  cancelRecurrence: { pt: 'Assinatura cancelada', en: 'Subscription canceled' },
-  createWebhook: { pt: 'Webhook criado', en: 'Webhook created' },
-  changeWebhook: { pt: 'Webhook alterado', en: 'Webhook changed' },
-  deleteWebhook: { pt: 'Webhook excluído', en: 'Webhook deleted' },
-  rotateWebhookSecret: { pt: 'Segredo do webhook trocado', en: 'Secret of a webhook replaced' },
-  testWebhook: { pt: 'Webhook testado', en: 'Webhook tested' },
-  replayDeliveries: { pt: 'Entregas reenviadas', en: 'Deliveries sent again' },
-  redeliver: { pt: 'Entrega reenviada', en: 'Delivery sent again' },
-  startWithdrawal: { pt: 'Saque solicitado', en: 'Withdrawal started' },
-  confirmWithdrawal: {
-    pt: 'Saque confirmado com o código',
-    en: 'Withdrawal confirmed by its code',
-  },
-  cancelWithdrawal: { pt: 'Saque cancelado', en: 'Withdrawal canceled' },
-  resendWithdrawalCode: { pt: 'Código do saque reenviado', en: 'Code of a withdrawal sent again' },
-  changeCompany: { pt: 'Dados da empresa alterados', en: 'Company changed' },
-  moveClock: { pt: 'Relógio de testes adiantado', en: 'Test clock moved' },
-  receivePayment: {
-    pt: 'Pix de teste sem cobrança recebido',
-    en: 'Test Pix for no charge received',
-  },
-  returnPayment: {
-    pt: 'Pix devolvido pelo banco simulado',
-    en: 'Pix returned by the simulated bank',
-  },
-  makeWithdrawalCode: {
-    pt: 'Código de teste do saque gerado',
-    en: 'Test code of a withdrawal made',
-  },
-}
+/** Actions in words, by their names. */
+export type ActionWords = Record<string, Words>
 
 /** Everything else that people change. */
 const OWN: Record<OwnAction, Words> = {
@@ -130,11 +84,14 @@ const OWN: Record<OwnAction, Words> = {
   'withdrawal.reject': { pt: 'Saque recusado', en: 'Withdrawal rejected' },
 }
 
-const WORDS: Record<string, Words> = { ...OPERATIONS, ...OWN }
-
-/** All actions, for a filter. */
-export const ACTIONS = Object.keys(WORDS)
+/** The words of operations and of everything else that people change. */
+export function wordsOf(operations: readonly Operation[]): ActionWords {
+  const changing = operations.flatMap(({ operationId, changes }) =>
+    changes ? [[operationId, changes] as const] : [],
+  )
+  return { ...Object.fromEntries(changing), ...OWN }
+}
 
 /** An action in words. If it is of a version that is gone, its name. */
-export const actionText = (action: string, language: Language): string =>
-  WORDS[action]?.[language] ?? action
+export const actionText = (words: ActionWords, action: string, language: Language): string =>
+  words[action]?.[language] ?? action

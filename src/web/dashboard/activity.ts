@@ -10,7 +10,7 @@ import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
 import { endOfPeriod, formatMoment, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
-import { ACTIONS, actionText } from './action-texts.ts'
+import { type ActionWords, actionText, wordsOf } from './action-texts.ts'
 import { ACTIVITY } from './activity-texts.ts'
 import { sendCsv } from './csv.ts'
 import { dayFilter, type Filtered, filterForm, selectFilter } from './filters.ts'
@@ -52,10 +52,10 @@ function readAuthor(text: string): ActivityFilter['author'] {
 type LogVisit = Filtered & Pick<Visit, 'url'>
 
 /** Whose log it is, and the actions that it has. */
-type Log = { tx: Tx; id: Uuid; actions: readonly string[] }
+type Log = { tx: Tx; id: Uuid; words: ActionWords; actions: readonly string[] }
 
 /** Entries of a log, with filters and pages. */
-export async function entriesOf(visit: LogVisit, { tx, id, actions }: Log): Promise<Html> {
+export async function entriesOf(visit: LogVisit, { tx, id, words, actions }: Log): Promise<Html> {
   const { language, query } = visit
   const texts = ACTIVITY[language]
   const filter = filterOf(visit)
@@ -72,18 +72,20 @@ export async function entriesOf(visit: LogVisit, { tx, id, actions }: Log): Prom
   const isFiltered = Boolean(author || action || from || to)
   const list =
     entries.length > 0
-      ? table(texts.caption, columnsOf(visit, emails), entries)
+      ? table(texts.caption, columnsOf(visit, emails, words), entries)
       : isFiltered
         ? notFound(texts.emptyFiltered)
         : nothing(language, texts.empty)
-  return html`${card(null, html`${filtersOf(visit, authors, actions)}${list}`)}
+  return html`${card(null, html`${filtersOf(visit, authors, actions, words)}${list}`)}
 ${pager(visit, next)}`
 }
 
 async function show(visit: Visit): Promise<FastifyReply> {
   const { app, company } = visit
   const { title, about } = ACTIVITY[visit.language]
-  const entries = await entriesOf(visit, { tx: app.db, id: company.id, actions: ACTIONS })
+  const words = wordsOf(visit.site.operations)
+  const log = { tx: app.db, id: company.id, words, actions: Object.keys(words) }
+  const entries = await entriesOf(visit, log)
   const body = html`${heading(title, fileLink(visit))}${settingsTabs(visit, '/activity')}
 <p class="soft">${about}</p>
 ${entries}`
@@ -101,6 +103,7 @@ function filtersOf(
   visit: LogVisit,
   authors: Omit<Author, 'address'>[],
   names: readonly string[],
+  words: ActionWords,
 ): Html {
   const { language } = visit
   const { filters, kinds } = ACTIVITY[language]
@@ -112,7 +115,7 @@ function filtersOf(
     value: kind as string,
     label: kinds[kind],
   }))
-  const actions = names.map((name) => ({ value: name, label: actionText(name, language) }))
+  const actions = names.map((name) => ({ value: name, label: actionText(words, name, language) }))
   actions.sort((a, b) => a.label.localeCompare(b.label, language))
   const controls = [
     selectFilter(visit, 'author', filters.author, filters.anybody, [...people, ...machines]),
@@ -123,7 +126,11 @@ function filtersOf(
   return filterForm(visit, controls, 'filters even')
 }
 
-function columnsOf(visit: LogVisit, emails: Map<Uuid, string>): Column<Entry>[] {
+function columnsOf(
+  visit: LogVisit,
+  emails: Map<Uuid, string>,
+  words: ActionWords,
+): Column<Entry>[] {
   const { language } = visit
   const { columns, kinds } = ACTIVITY[language]
   return [
@@ -131,7 +138,7 @@ function columnsOf(visit: LogVisit, emails: Map<Uuid, string>): Column<Entry>[] 
       title: columns.what,
       kind: 'main',
       of: (entry) =>
-        html`${actionText(entry.action, language)}<span class="soft small below">${detailsText(visit, entry)}</span>`,
+        html`${actionText(words, entry.action, language)}<span class="soft small below">${detailsText(visit, entry)}</span>`,
     },
     {
       title: columns.who,
@@ -198,14 +205,14 @@ function recordOf(
 }
 
 /** Stable columns: programs read them too. */
-const CSV_COLUMNS: CsvColumn<Entry>[] = [
+const csvColumns = (words: ActionWords): CsvColumn<Entry>[] => [
   { name: 'at', title: 'Quando', of: ({ at }) => at },
   { name: 'author', title: 'Quem', of: ({ author }) => author.name },
   { name: 'authorKind', title: 'Tipo de autor', of: ({ author }) => author.kind },
   { name: 'authorId', title: 'Id do autor', of: ({ author }) => author.id },
   { name: 'address', title: 'Endereço', of: ({ author }) => author.address },
   { name: 'action', title: 'Ação', of: ({ action }) => action },
-  { name: 'words', title: 'Descrição', of: ({ action }) => actionText(action, 'pt') },
+  { name: 'words', title: 'Descrição', of: ({ action }) => actionText(words, action, 'pt') },
   { name: 'recordType', title: 'Tipo de registro', of: ({ record }) => record?.type ?? null },
   { name: 'recordId', title: 'Registro', of: ({ record }) => record?.id ?? null },
   {
@@ -218,7 +225,7 @@ const CSV_COLUMNS: CsvColumn<Entry>[] = [
 /** All entries that match, the newest first. */
 async function* fileOf(visit: Visit): AsyncGenerator<string> {
   const { app, company } = visit
-  const { heading, line } = csvWriter(CSV_COLUMNS, BRAZILIAN)
+  const { heading, line } = csvWriter(csvColumns(wordsOf(visit.site.operations)), BRAZILIAN)
   const filter = filterOf(visit)
   yield heading
   for (;;) {

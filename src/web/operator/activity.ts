@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import { INSTALLATION, INSTALLATION_ACTIONS } from '../../core/activity/rules.ts'
+import { wordsOf } from '../dashboard/action-texts.ts'
 import { entriesOf } from '../dashboard/activity.ts'
 import { ACTIVITY } from '../dashboard/activity-texts.ts'
 import { heading } from '../dashboard/parts.ts'
@@ -10,7 +11,12 @@ import type { OperatorRoute, OperatorVisit } from './visit.ts'
 async function show(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language } = visit
   const { title } = ACTIVITY[language]
-  const log = { tx: app.db.people, id: INSTALLATION, actions: INSTALLATION_ACTIONS }
+  const log = {
+    tx: app.db.people,
+    id: INSTALLATION,
+    words: wordsOf([]),
+    actions: INSTALLATION_ACTIONS,
+  }
   const body = html`${heading(title)}<p class="soft">${OPERATOR[language].activity}</p>
 ${await entriesOf(visit, log)}`
   return visit.send({ title, here: 'activity', body })
