@@ -26,7 +26,7 @@ const BARS: Record<string, Record<string, Bar>> = {
 }
 
 const USAGE = `Usage: npm run bench compare <commit> [${Object.keys(OPERATIONS).join(' ')}]
-  [--rounds 7] [--seconds 1] [--write]`
+  [-- --rounds 7 --seconds 1 --write]`
 
 /**
  * The working tree against a commit: both are started by their own \`npm start\` with their own
@@ -42,7 +42,9 @@ export async function run(): Promise<void> {
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
   const [commit, ...named] = positionals
   const unknown = named.find((name) => !OPERATIONS[name])
-  if (!commit || unknown) {
+  // npm keeps options to itself unless they come after a --.
+  const isKept = Object.keys(options).some((name) => process.env[`npm_config_${name}`])
+  if (!commit || unknown || isKept) {
     console.error(USAGE)
     process.exit(2)
   }
