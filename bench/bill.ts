@@ -13,7 +13,7 @@ import { collectDue } from '../src/worker/collect.ts'
 import { insertSubscribers } from '../test/support/subscribers.ts'
 import { benchDatabase, progress, report } from './setup.ts'
 
-const SUBSCRIPTIONS = Number(process.env.BENCH_SUBSCRIPTIONS ?? 2000)
+const SUBSCRIPTIONS = Number(process.env.BENCH_SUBSCRIPTIONS ?? 5000)
 /** Subscriptions that are due on other days, among which those of the day are found. */
 const OTHERS = 5 * SUBSCRIPTIONS
 /** Charges that each of them has paid before. */

@@ -26,7 +26,7 @@ const BARS: Record<string, Record<string, Bar>> = {
 }
 
 const USAGE = `Usage: npm run bench compare <commit> [${Object.keys(OPERATIONS).join(' ')}]
-  [--rounds 7] [--seconds 1] [--write]`
+  [-- --rounds 7 --seconds 1 --write]`
 
 /**
  * The working tree against a commit: both are started by their own \`npm start\` with their own
@@ -42,7 +42,9 @@ export async function run(): Promise<void> {
   const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
   const [commit, ...named] = positionals
   const unknown = named.find((name) => !OPERATIONS[name])
-  if (!commit || unknown) {
+  // npm keeps options to itself unless they come after a --.
+  const isKept = Object.keys(options).some((name) => process.env[`npm_config_${name}`])
+  if (!commit || unknown || isKept) {
     console.error(USAGE)
     process.exit(2)
   }
@@ -113,21 +115,16 @@ const ratioOf = (pairs: Pair[]): number =>
 function print(name: string, pairs: Pair[], bar: Bar): void {
   const [ours, theirs] = [pairs.map(({ ours }) => ours), pairs.map(({ theirs }) => theirs)]
   const line = (label: string, own: number, other: number, ratio: number, judged = '') => {
-    const figure = (value: number) => value.toFixed(value < 10 ? 2 : 0).padStart(10)
-    console.log(
-      `  ${label.padEnd(26)}${figure(own)}${figure(other)}${(Number.isFinite(ratio) ? ratio.toFixed(2) : '–').padStart(10)}  ${judged}`,
-    )
+    const figures = [own, other].map((value) => value.toFixed(value < 10 ? 2 : 0))
+    const cells = [...figures, Number.isFinite(ratio) ? ratio.toFixed(2) : '–']
+    const row = cells.map((cell) => cell.padStart(10)).join('')
+    console.log(`  ${label.padEnd(26)}${row}  ${judged}`)
   }
   const cost = (label: string, ...keys: (keyof Round)[]) => {
     const [own, other] = [each(ours, ...keys), each(theirs, ...keys)]
     const isAll = keys.length > 1 && bar.cpu !== undefined
-    line(
-      label,
-      own,
-      other,
-      own / other,
-      isAll ? judge(own / other <= bar.cpu!, `≤ ${bar.cpu}`) : '',
-    )
+    const judged = isAll ? judge(own / other <= bar.cpu!, `≤ ${bar.cpu}`) : ''
+    line(label, own, other, own / other, judged)
   }
   const head = ['ours', 'theirs', 'ratio'].map((cell) => cell.padStart(10)).join('')
   console.log(`\n${name}: ${OPERATIONS[name]!.label}\n  ${''.padEnd(26)}${head}`)

@@ -31,7 +31,7 @@ export const COMPANIES = 100
 const READERS = 64
 /** Charges of each company that are paid in a round. */
 const PAID_EACH = 2
-const PAYMENTS = 1000
+const PAYMENTS = 500
 /** Companies with subscriptions, each so many, and a month in which they are charged. */
 const BILLERS = 10
 const SUBSCRIPTIONS_EACH = 20
@@ -39,7 +39,7 @@ const MONTH_S = 31 * 24 * 3600
 const LIVE_COMPANIES = 10
 /** Companies with a webhook, and what they get in a round. */
 const RECEIVERS = 10
-const DELIVERIES = 5000
+const DELIVERIES = 3000
 const PAYLOAD =
   '{"event":"Charge.Paid","charge":{"id":"charge_01m7f2eheke009h7vzh32jfxme","status":"PAID","total":1000}}'
 /** Deliveries are due so much later than they are inserted, which is not measured. */
