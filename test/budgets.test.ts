@@ -21,7 +21,7 @@ type Cost = {
   rows: Record<string, number>
   /** Entries of indexes that are written for each one. */
   entries: number
-  /** Bytes of the write-ahead log for each one at most, without what the growth of an index takes. */
+  /** Bytes of the write-ahead log for each one at most, without the growth of indexes. */
   bytes: number
 }
 
@@ -123,22 +123,30 @@ async function keepsTo(limit: Cost, act: () => Promise<unknown>): Promise<void> 
   assert.ok(bytes <= most, `${bytes} bytes of log for each one, instead of ${most}`)
 }
 
-async function ask(client: Client, method: 'GET' | 'POST', url: string, body?: object) {
-  const headers = { 'x-api-key': client.key, 'content-type': 'application/json' }
+async function ask(
+  client: Client,
+  method: 'GET' | 'POST',
+  url: string,
+  body?: object,
+  more: Record<string, string> = {},
+) {
+  const headers = { 'x-api-key': client.key, 'content-type': 'application/json', ...more }
   const payload = body && { payload: JSON.stringify(body) }
   const reply = await api.service.server.inject({ method, url, headers, ...payload })
   assert.ok(reply.statusCode < 300, reply.payload)
   return reply.json().data
 }
 
+type Headers = (n: number) => Record<string, string>
+
 /** Charges that are created at the same moment, for payers from `first` on. */
-const create = (client: Client, first: number): Promise<{ id: string }[]> =>
+const create = (client: Client, first: number, headers?: Headers): Promise<{ id: string }[]> =>
   Promise.all(
     times((n) => {
       const payer = String(10_000_000_000 + first + n)
       const customer = { name: 'Maria da Silva', taxId: payer, email: `${payer}@example.com` }
       const body = { amount: 1000, customer: { ...customer, phone: '11988887777' } }
-      return ask(client, 'POST', '/charge/pix', body)
+      return ask(client, 'POST', '/charge/pix', body, headers?.(n))
     }),
   )
 
@@ -167,6 +175,23 @@ describe('an operation costs no more than', { skip: !isPlain }, async () => {
         bytes: 3600,
       },
       () => create(client, 1000),
+    ))
+
+  test('a charge with an Idempotency-Key', () =>
+    keepsTo(
+      {
+        statements: { find_stored: 1, create_charges: 1, add_activity: 1, log_requests: 1 },
+        rows: {
+          idempotency_keys: GROUP,
+          charges: GROUP,
+          events: 2 * GROUP,
+          feeds: 1,
+          activity: GROUP,
+        },
+        entries: 15,
+        bytes: 4650,
+      },
+      () => create(client, 0, (n) => ({ 'idempotency-key': `order-${1000 + n}` })),
     ))
 
   test('a read', async () => {
@@ -245,7 +270,7 @@ const ID = `'01900000-0000-7000-8000-000000000000'`
 const OWN = `where company_id = ${ID}`
 const NEWEST = 'order by id desc limit 20'
 
-/** The indexes of the tables that are written most: what each enforces, or a query that needs it. */
+/** The indexes of tables that are written often: what each enforces, or what needs it. */
 const INDEXES: Record<string, Record<string, string>> = {
   charges: {
     charges_pkey: UNIQUE,
