@@ -7,6 +7,7 @@ import { groupCharges } from './core/charges/group.ts'
 import { createAttemptCounter } from './core/deliveries/metrics.ts'
 import { createFeedWaits } from './core/feed/waits.ts'
 import type { FullApp } from './core/full-app.ts'
+import { groupFinds } from './core/idempotency.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { limitPasswords } from './core/people/sign-in.ts'
 import { createPlaces } from './core/places/directory.ts'
@@ -146,7 +147,8 @@ function createInPlace(parts: Parts, shared: Shared, db: Database): FullApp {
   const clockWatch = compareClocks(clock, ask, log)
   const requestLog = createRequestLog(db, metrics.registry)
   const feedWaits = createFeedWaits(db, limits, log)
-  const batched = { charges, callbacks, lateActivity, requestLog, feedWaits }
+  const findStored = groupFinds(db)
+  const batched = { charges, callbacks, findStored, lateActivity, requestLog, feedWaits }
   const own = { providers, countAttempt, setbacks, clockWatch, places: NO_PLACES }
   return { ...shared, db, ...own, ...batched }
 }

@@ -66,6 +66,7 @@ const MAY_USE: Record<string, string[]> = {
     'companies',
     'deliveries',
     'feed',
+    'idempotency.ts',
     'payments',
     'request-log',
   ],

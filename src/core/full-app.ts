@@ -4,6 +4,7 @@ import type { AppWithDue, DueSource } from './clocks/due.ts'
 import type { Company } from './companies/rules.ts'
 import type { AppWithDeliveries } from './deliveries/metrics.ts'
 import type { AppWithFeed } from './feed/waits.ts'
+import type { FindStored } from './idempotency.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
 import type { AppWithRequestLog } from './request-log/batch.ts'
 
@@ -23,4 +24,4 @@ export type FullApp = AppWithActivity &
   AppWithDeliveries &
   AppWithFeed &
   AppWithRequestLog &
-  AppWithDue<DueTask>
+  AppWithDue<DueTask> & { findStored: FindStored }

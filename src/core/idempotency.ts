@@ -1,4 +1,6 @@
+import { texts, timestamps, uuids } from '../db/arrays.ts'
 import type { Database, Tx } from '../db/database.ts'
+import { type Batcher, createBatcher, LOOKUPS } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import type { Vault } from '../lib/vault.ts'
@@ -41,20 +43,38 @@ export const STORED_HOURS = 24
 
 const oldestStored = (now: Date) => new Date(now.getTime() - STORED_HOURS * 3_600_000)
 
-export async function findStored(
-  tx: Tx,
-  companyId: Uuid,
-  key: string,
-  now: Date,
-): Promise<StoredResponse | null> {
-  const rows = await tx.query<StoredResponse>({
+/** The answer that is stored under a key now, or null. */
+type Wanted = { companyId: Uuid; key: string; now: Date }
+
+async function findMany(tx: Tx, wanted: Wanted[]): Promise<(StoredResponse | null)[]> {
+  const rows = await tx.query<StoredResponse & { place: number }>({
     name: 'find_stored',
-    text: `select key, fingerprint, status, sealed_body as "sealedBody", warnings
-           from idempotency_keys where company_id = $1 and key = $2 and created_at > $3`,
-    values: [companyId, key, oldestStored(now)],
+    text: `select k.place::int, s.* from unnest($1::uuid[], $2::text[], $3::timestamptz[])
+             with ordinality k (company_id, key, oldest, place)
+           cross join lateral (
+             select key, fingerprint, status, sealed_body as "sealedBody", warnings
+             from idempotency_keys where company_id = k.company_id and key = k.key
+               and created_at > k.oldest limit 1) s`,
+    values: [
+      uuids(wanted.map(({ companyId }) => companyId)),
+      texts(wanted.map(({ key }) => key)),
+      timestamps(wanted.map(({ now }) => oldestStored(now))),
+    ],
   })
-  return rows[0] ?? null
+  const found = wanted.map((): StoredResponse | null => null)
+  for (const { place, ...response } of rows) found[place - 1] = response
+  return found
 }
+
+/** Finds the answer under a key with those that are looked for at the same time. */
+export type FindStored = Batcher<Wanted, StoredResponse | null>
+
+export const groupFinds = (db: Database): FindStored =>
+  createBatcher((wanted) => findMany(db.hot, wanted), {
+    ...LOOKUPS,
+    concurrency: 1,
+    ownerOf: ({ companyId }) => companyId,
+  })
 
 /**
  * Stores an answer in the transaction of its effect; a key older than a day is overwritten. False
@@ -126,7 +146,7 @@ export function runOnce<T>(
   const { companyId, key, fingerprint } = guard
   return db.transaction(async (tx) => {
     if (!(await claim(tx, companyId, key, fingerprint, now))) {
-      const stored = await findStored(tx, companyId, key, now)
+      const [stored] = await findMany(tx, [{ companyId, key, now }])
       if (!stored?.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
       return JSON.parse(openAnswer(vault, companyId, stored))
     }

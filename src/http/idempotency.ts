@@ -91,7 +91,7 @@ async function attempt(
 ): Promise<Answer> {
   const { companyId, key } = guard
   const now = app.clock.now()
-  const stored = await idempotency.findStored(app.db, companyId, key, now)
+  const stored = await app.findStored({ companyId, key, now })
   if (stored) return replay(app, stored, guard)
   try {
     const answer = await act()

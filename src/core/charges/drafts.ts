@@ -5,7 +5,7 @@ import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { checkDigitsFault, type Person } from '../customers/rules.ts'
-import { emailIndexOf, indexEmail, sealPerson } from '../customers/sealing.ts'
+import { emailIndexOf, sealPayer } from '../customers/sealing.ts'
 import { find as findCustomer } from '../customers/store.ts'
 import type { Product } from '../products/rules.ts'
 import { findMany as findProducts } from '../products/store.ts'
@@ -23,12 +23,9 @@ import type { Duplication, NewLink, NewPixCharge } from './view.ts'
 
 type Sealed = { payer: Payer; emailIndex: Buffer | null }
 
-function sealPayer({ vault }: App, { id }: Company, person: Person): Sealed {
-  const { name, email } = person
-  return {
-    payer: { name, ...sealPerson(vault, id, person) },
-    emailIndex: email === undefined ? null : indexEmail(vault, id, email),
-  }
+function seal({ vault }: App, { id }: Company, customer: Person): Sealed {
+  const { person, emailIndex } = sealPayer(vault, id, customer)
+  return { payer: { name: customer.name, ...person }, emailIndex }
 }
 
 /** Only a request with an externalId can be recognised again, so only then it is hashed. */
@@ -50,7 +47,7 @@ export function pixDraft(
     ...reference(body.externalId, fingerprint),
     description: body.description ?? null,
     customerId: null,
-    ...sealPayer(app, company, body.customer),
+    ...seal(app, company, body.customer),
     link: null,
     lifetime_s: body.expiresIn ?? PIX_LIFETIME_S,
   }
@@ -106,12 +103,12 @@ async function linkPayer(
   company: Company,
   body: LinkBody,
 ): Promise<Sealed & { customerId: Uuid | null }> {
-  if (body.customer) return { customerId: null, ...sealPayer(app, company, body.customer) }
+  if (body.customer) return { customerId: null, ...seal(app, company, body.customer) }
   const customerId = fromPublic('clnt', body.customerId!)
   const customer = customerId && (await findCustomer(app.db, app.vault, company.id, customerId))
   if (!customer)
     throw problem('customer_not_found', 'customerId: the company has no such customer.')
-  return { customerId, ...sealPayer(app, company, customer) }
+  return { customerId, ...seal(app, company, customer) }
 }
 
 /** The items of a link, with the products as they are shown now. They must be active. */

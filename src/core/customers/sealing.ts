@@ -1,4 +1,5 @@
 import type { Uuid } from '../../lib/ids.ts'
+import { createMemo, type Memo } from '../../lib/memo.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { type Private, pickPrivate } from './rules.ts'
 
@@ -9,10 +10,34 @@ export type SealedPerson = { index: Buffer; sealed: Buffer; phoneIndex?: Buffer 
 // or company cannot be opened.
 const contextOf = (companyId: Uuid, index: Buffer) => `${companyId}:${index.toString('hex')}`
 
-export function sealPerson(vault: Vault, companyId: Uuid, person: Private): SealedPerson {
+export const sealPerson = (vault: Vault, companyId: Uuid, person: Private): SealedPerson =>
+  sealText(vault, companyId, person, JSON.stringify(pickPrivate(person)))
+
+function sealText(vault: Vault, companyId: Uuid, person: Private, text: string): SealedPerson {
   const index = vault.index(companyId, person.taxId)
-  const sealed = vault.seal(JSON.stringify(pickPrivate(person)), contextOf(companyId, index))
+  const sealed = vault.seal(text, contextOf(companyId, index))
   return { index, sealed, phoneIndex: indexPhone(vault, companyId, person.phone) }
+}
+
+/** A person with all indexes. Without an e-mail address its index is null. */
+export type SealedPayer = { person: SealedPerson; emailIndex: Buffer | null }
+
+const MAX_LATELY = 4096
+const lately = new WeakMap<Vault, Memo<SealedPayer>>()
+
+/**
+ * Seals the payer of a charge. If the same company has lately named the same payer with the same
+ * data, what was sealed then is used again, because it takes as long as all else that is done with
+ * a payer. That two charges have one payer, and one address, is shown by the indexes anyway.
+ */
+export function sealPayer(vault: Vault, companyId: Uuid, person: Private): SealedPayer {
+  const text = JSON.stringify(pickPrivate(person))
+  const memo = lately.get(vault) ?? createMemo<SealedPayer>(MAX_LATELY)
+  lately.set(vault, memo)
+  return memo.of(companyId + text, () => ({
+    person: sealText(vault, companyId, person, text),
+    emailIndex: person.email === undefined ? null : indexEmail(vault, companyId, person.email),
+  }))
 }
 
 const NO_PHONE = Buffer.alloc(0)

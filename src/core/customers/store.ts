@@ -298,8 +298,8 @@ export async function findByParts(
 ): Promise<Customer[]> {
   const rows = await tx.query({
     text: `select ${COLUMNS} from (
-             select * from customers
-               where company_id = $1 order by id desc limit ${MAX_NAMESAKES}) c
+             select * from customers where company_id = $1
+             order by id desc limit ${MAX_NAMESAKES}) c
            where fold_name(name) like all ($2::text[]) order by id desc limit $3`,
     values: [companyId, texts(parts.map((part) => `%${part}%`)), limit],
   })
