@@ -120,7 +120,7 @@ export const OPTIONS = {
     reason: 'Requests an idle key may send at once before RATE_LIMIT applies.',
   },
   COMPANY_REQUESTS: {
-    default: '32',
+    default: '64',
     reason:
       'Requests of one company that are processed at the same time; further ones wait in order.',
   },
@@ -437,7 +437,7 @@ export function readConfig(env: Environment): Config {
     callbackClient: readCallbackClient(read, trustedProxies),
     rateLimit: readRateLimit(read),
     requests: {
-      running: read.integer('COMPANY_REQUESTS', 32, 1, 100_000),
+      running: read.integer('COMPANY_REQUESTS', 64, 1, 100_000),
       waiting: read.integer('COMPANY_QUEUE', 192, 0, 100_000),
       inAll: read.integer('SERVER_REQUESTS', 1000, 1, 100_000),
     },

@@ -1,7 +1,7 @@
 import { createFairQueue, type Release } from '../lib/fair-queue.ts'
 
 /** How long a piece of work keeps the event loop. */
-const PIECE_MS = 5
+const PIECE_MS = 2
 
 /**
  * Work that takes long on the event loop, such as long lists and large bodies. Each turn of the
