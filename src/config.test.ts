@@ -71,7 +71,7 @@ test('every fault is reported at once, and none quotes a secret', () => {
 
 test('the rate limit can be switched off', () => {
   assert.equal(readConfig({ DATA_DIR: folder, RATE_LIMIT: 'off' }).rateLimit, null)
-  assert.deepEqual(readConfig({ DATA_DIR: folder }).rateLimit, { perSecond: 100, burst: 200 })
+  assert.deepEqual(readConfig({ DATA_DIR: folder }).rateLimit, { perSecond: 500, burst: 1000 })
 })
 
 test('an empty DATABASE_URL is a fault, not a silent change to local mode', () => {

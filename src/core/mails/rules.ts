@@ -106,7 +106,7 @@ export type MailShares = { payers: number; ofOneCompany: number }
  */
 export function sharesOf(all: number): MailShares {
   const payers = all > 1 ? all - Math.ceil(all / 16) : all
-  return { payers, ofOneCompany: Math.ceil(payers * 0.875) }
+  return { payers, ofOneCompany: Math.max(1, Math.floor(payers * 0.875)) }
 }
 
 const HOUR_S = 3600
