@@ -33,6 +33,14 @@ const api = await startApi()
 const { app } = api
 const isPlain = testCluster() === null
 
+// PostgreSQL would count its own work here, and choose other plans when it has seen more rows.
+for (const { name } of await api.rows<{ name: string }>(
+  `select oid::regclass::text as name from pg_class
+   where relkind = 'r' and relnamespace = 'public'::regnamespace`,
+)) {
+  await api.rows(`alter table ${name} set (autovacuum_enabled = off)`)
+}
+
 /** The statements that this process sends. */
 const sent: string[] = []
 const { query } = pg.Client.prototype as { query: (...asked: unknown[]) => unknown }
@@ -379,32 +387,17 @@ for (const [table, expected] of Object.entries(INDEXES)) {
     assert.deepEqual(found.map(({ name }) => name).sort(), Object.keys(expected).sort())
     for (const { name, isUnique } of found) {
       if (expected[name] === UNIQUE) assert.ok(isUnique, name)
-      else assert.match(await planOf(table, name, expected[name]!), new RegExp(`\\b${name}\\b`))
+      else assert.match(await planOf(expected[name]!), new RegExp(`\\b${name}\\b`))
     }
   })
 }
 
-/**
- * How a query is carried out if no table may be read as a whole, nothing be sorted, and the table
- * has no other index that enforces nothing. Between indexes that would all do, PostgreSQL decides
- * by statistics, which change by themselves.
- */
-async function planOf(table: string, index: string, text: string): Promise<string> {
-  let plan = ''
-  const rollBack = new Error('nothing is changed')
-  const explain = app.db.transaction(async (tx) => {
+/** How a query is carried out if no table may be read as a whole, and nothing be sorted. */
+const planOf = (text: string): Promise<string> =>
+  app.db.transaction(async (tx) => {
     for (const name of ['seqscan', 'sort']) {
       await tx.query({ text: `set local enable_${name} = off` })
     }
-    await tx.query({
-      text: `update pg_index set indisvalid = false
-             where indrelid = $1::regclass and indexrelid <> $2::regclass and not indisunique`,
-      values: [table, index],
-    })
     const rows = await tx.query<{ 'QUERY PLAN': string }>({ text: `explain ${text}` })
-    plan = rows.map((row) => row['QUERY PLAN']).join('\n')
-    throw rollBack
+    return rows.map((row) => row['QUERY PLAN']).join('\n')
   })
-  await assert.rejects(explain, rollBack)
-  return plan
-}

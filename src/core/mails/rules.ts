@@ -100,13 +100,16 @@ export const waitsFor = (kind: MailKind, of: BudgetOf): boolean =>
 /** How many mails may be under way, if the mail server takes so many. */
 export type MailShares = { payers: number; ofOneCompany: number }
 
+/** So many connections are enough for other companies while all of one company's hang. */
+const OF_OTHERS = 6
+
 /**
- * A sixteenth is kept for mails that are not to payers. One company gets seven eighths of the
- * rest, so that another finds a connection even if all of them hang.
+ * A sixteenth is kept for mails that are not to payers. Of the rest one company leaves a quarter to
+ * others, but no more than they need, so that another finds a connection even if all of them hang.
  */
 export function sharesOf(all: number): MailShares {
   const payers = all > 1 ? all - Math.ceil(all / 16) : all
-  return { payers, ofOneCompany: Math.max(1, Math.floor(payers * 0.875)) }
+  return { payers, ofOneCompany: payers - Math.min(Math.floor(payers / 4), OF_OTHERS) }
 }
 
 const HOUR_S = 3600

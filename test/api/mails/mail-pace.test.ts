@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { SMTPServerOptions } from 'smtp-server'
 import { composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
+import { sharesOf } from '../../../src/core/mails/rules.ts'
 import { queueMails } from '../../../src/core/mails/store.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
@@ -86,7 +87,7 @@ test('with ten thousand mails to payers waiting, a code and another’s mail are
   }
   const stop = new AbortController()
   const sending = sendDueMails(api.app, stop.signal)
-  const ofOne = Math.floor((CONNECTIONS - 2) * 0.875)
+  const ofOne = sharesOf(CONNECTIONS).ofOneCompany
   await until('the company has its share', () => held.length === ofOne)
   await queueReceipts(other, 'other@example.com', 2)
   await start(other, 5000)
