@@ -6,7 +6,7 @@ import Fastify, {
 } from 'fastify'
 import { placeOf } from '../core/app.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { withoutPorts } from '../lib/client-name.ts'
+import { clientName, withoutPorts } from '../lib/client-name.ts'
 import { idOfSuffix, newId, suffixOf } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
@@ -183,7 +183,7 @@ function parseBody(
     }
     done(null, body)
   }
-  const sender = request.session?.company.id ?? request.ip
+  const sender = request.session?.company.id ?? clientName(request.ip)
   const waiting = raw.length > SMALL_BODY_BYTES ? takeTurn(sender) : undefined
   if (waiting) waiting.then(parse)
   else parse()
