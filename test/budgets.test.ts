@@ -69,14 +69,14 @@ const endOfLog = (): Promise<string> =>
 
 type LogRecord = { name: string; isTable: boolean; type: string; count: number; bytes: number }
 
-/** The records that this database has written between two places of the log. */
+/** The records of our own tables between two places of the log: PostgreSQL keeps statistics too. */
 const recordsOf = (from: string, to: string): Promise<LogRecord[]> =>
   api.rows(
     `select c.relname as name, c.relkind = 'r' as "isTable", b.record_type as type, count(*),
        sum(b.record_length)::int8 as bytes
      from pg_get_wal_block_info($1, $2) b join pg_class c on c.relfilenode = b.relfilenode
      where b.reldatabase = (select oid from pg_database where datname = current_database())
-       and b.block_id = 0
+       and c.relnamespace = current_schema()::regnamespace and b.block_id = 0
      group by 1, 2, 3`,
     [from, to],
   )
@@ -84,7 +84,7 @@ const recordsOf = (from: string, to: string): Promise<LogRecord[]> =>
 const ROW = /^(?:INSERT|(?:HOT_)?UPDATE|DELETE)/
 const ENTRY = /^(?:INSERT_LEAF|INSERT_POST|SPLIT_[LR]|UPDATE_META_PAGE)/
 /** A page that is full is divided, and some are tidied up, sooner or later. */
-const GROWTH = /^(?:SPLIT|NEWROOT|INSERT_UPPER|INSERT_LISTPAGE|DEDUP|PRUNE|FPI)/
+const GROWTH = /^(?:SPLIT|NEWROOT|INSERT_UPPER|INSERT_LISTPAGE|DEDUP|PRUNE|VISIBLE|VACUUM|FPI)/
 
 async function costOf(act: () => Promise<unknown>): Promise<Required<Cost>> {
   const idle = () => Promise.all([app.lateActivity.idle(), app.requestLog.idle()])
