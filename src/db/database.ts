@@ -150,7 +150,7 @@ export function asOnePlace({ query, wake, notify, last }: Parts): Tx {
     async flush() {
       const left = [...(last ?? [])]
       last?.clear()
-      for (const [write, items] of left) await write(tx, items)
+      await Promise.all(left.map(([write, items]) => write(tx, items)))
     },
     get people() {
       return tx
@@ -304,8 +304,10 @@ async function transactOn<R>(
   const notifications: [channel: string, payload: string][] = []
   let hasWritten = false
   let lost: Error | undefined
+  const beginning = client.query('begin')
+  // It is sent with the first statement, which fails too if this fails.
+  beginning.catch(() => {})
   try {
-    await client.query('begin')
     const tx = asOnePlace({
       async query<R extends Row>(query: Query) {
         const { rows, command, rowCount } = await client.query<R>(query as pg.QueryConfig)
@@ -317,6 +319,7 @@ async function transactOn<R>(
       last: new Map(),
     })
     const result = await act(tx)
+    await beginning
     await tx.flush()
     progress.committing = true
     const { command } = await client.query('commit')

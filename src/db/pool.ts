@@ -31,6 +31,8 @@ export function openPool(
     connectionString: withSettings(urls[0]!, `${NO_JIT} ${settings}`.trim()),
     Client,
     max: size,
+    // Statements that need no answer of each other are sent together.
+    pipeline: true,
     application_name: 'vintem',
     statement_timeout: STATEMENT_TIMEOUT_MS,
     // The server keeps the first limit; this one is for a server that does not answer.

@@ -73,6 +73,7 @@ export type PostingGroup = { companyId: Uuid; postings: Posting[]; now: Date; lo
 
 /** Posts for several companies with one statement. Returns the books after it, in their order. */
 export async function postAll(tx: Tx, groups: PostingGroup[]): Promise<Books[]> {
+  if (groups.length === 0) return []
   const entered = groups.map(({ companyId, postings, now, locked }) => {
     const { entries, books } = enter(locked, postings)
     const own = entries.map((entry) => ({ ...entry, companyId, now }))

@@ -19,7 +19,7 @@ export const recordActivity = (
   companyId: Uuid,
   author: Author,
   change: Change,
-): Promise<void> => insertEntries(tx, [entryOf(companyId, author, change)])
+): Promise<void> => tx.beforeCommit(insertEntries, [entryOf(companyId, author, change)])
 
 /** Adds an entry about whoever operates or signs in to the log that operators see. */
 export const recordForInstallation = (tx: Tx, author: Author, change: Change): Promise<void> =>

@@ -16,23 +16,32 @@ const BILLING_ENDS = {
 
 /**
  * The only way that a charge changes: its new state, its events and the end of its billing are
- * written in one transaction. They may be of several companies. A test keeps `change-store.ts` from being used anywhere else.
+ * written in one transaction. They may be of several companies. A test keeps `change-store.ts` from
+ * being used anywhere else.
  */
 export async function record(tx: Tx, changes: Change[]): Promise<void> {
   const [sales, others] = [changes.filter(isSale), changes.filter((one) => !isSale(one))]
-  await update(tx, others.map(chargeOf))
   // Nobody knows who pays by a static code.
   const emails = sales.map(() => null)
-  await insert(tx, sales.map(chargeOf), emails)
   const ofAgreements = changes.filter(({ charge }) => charge.recurrenceId !== null)
-  for (const [event, status] of Object.entries(BILLING_ENDS)) {
+  const endings = Object.entries(BILLING_ENDS).flatMap(([event, status]) => {
     const ended = ofAgreements.filter((change) => change.event === event)
-    for (const [companyId, own] of Map.groupBy(ended, ({ charge }) => charge.companyId)) {
-      const ids = own.map(({ charge }) => charge.id)
-      await endBillings(tx, companyId, ids, status)
-    }
-  }
-  await emit(tx, changes.flatMap(eventsOf))
+    const byCompany = Map.groupBy(ended, ({ charge }) => charge.companyId)
+    return [...byCompany].map(([companyId, own]) => ({ companyId, own, status }))
+  })
+  await Promise.all([
+    update(tx, others.map(chargeOf)),
+    insert(tx, sales.map(chargeOf), emails),
+    ...endings.map(({ companyId, own, status }) =>
+      endBillings(
+        tx,
+        companyId,
+        own.map(({ charge }) => charge.id),
+        status,
+      ),
+    ),
+    emit(tx, changes.flatMap(eventsOf)),
+  ])
 }
 
 const chargeOf = ({ charge }: Change): Charge => charge

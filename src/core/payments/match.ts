@@ -72,17 +72,16 @@ export async function matchGroups(
   whenLocked: WhenLocked,
 ): Promise<(MatchResult[] | null)[]> {
   // The order of locks is charges, payments, books, as everywhere. Charges are locked before the
-  // payments are looked up, because another transaction may be recording the same one now.
-  const named = await lockNamed(tx, groups, whenLocked)
-  const open = await findOpen(tx, named, whenLocked)
+  // payments are looked up, because another transaction may be recording the same one now. Both
+  // statements are sent together, and carried out in this order.
+  const [named, recorded] = await Promise.all([
+    lockNamed(tx, groups, whenLocked),
+    findRecorded(tx, groups),
+  ])
+  const open = await findOpen(tx, named, recorded, whenLocked)
   const locked = await withBooks(tx, open, whenLocked)
   const decided = locked.map(decideGroup)
-  await write(tx, app.vault, decided)
-  const mails = decided.flatMap(({ company, decisions }) => {
-    const paid = decisions.flatMap(({ match }) => (match.kind === 'paid' ? [match.charge] : []))
-    return receiptMails(app, company, paid)
-  })
-  await queueMails(tx, app.vault, mails)
+  await write(tx, app, decided)
   const results = new Map(decided.map((group) => [group.company.id, resultsOf(group)]))
   return groups.map(({ company }) => results.get(company.id) ?? null)
 }
@@ -164,20 +163,30 @@ type OpenPayment = { pix: ReceivedPix; earlier: Payment | null }
 /** A group with its payments that are new, or were recorded as unknown and name something now. */
 type OpenGroup = NamedGroup & { open: OpenPayment[] }
 
+/** What is recorded of payments, by company and the scheme's id. */
+type RecordedBefore = Map<Uuid, Map<string, Recorded>>
+
+async function findRecorded(tx: Tx, groups: PaymentGroup[]): Promise<RecordedBefore> {
+  const keys = groups.flatMap(({ company: { id: companyId }, payments, arrival: { source } }) =>
+    payments.map(({ endToEndId }) => ({ companyId, source, endToEndId })),
+  )
+  const found = keys.length > 0 ? await store.findRecorded(tx, keys) : []
+  const recorded: RecordedBefore = new Map(groups.map(({ company }) => [company.id, new Map()]))
+  for (const [i, { companyId, endToEndId }] of keys.entries()) {
+    if (found[i]) recorded.get(companyId)!.set(endToEndId, found[i])
+  }
+  return recorded
+}
+
 async function findOpen(
   tx: Tx,
   groups: NamedGroup[],
+  recorded: RecordedBefore,
   whenLocked: WhenLocked,
 ): Promise<OpenGroup[]> {
-  const keys = groups.map(({ company: { id: companyId }, distinct, arrival: { source } }) =>
-    distinct.map(({ endToEndId }) => ({ companyId, source, endToEndId })),
-  )
-  const recorded = keys.flat().length > 0 ? await store.findRecorded(tx, keys.flat()) : []
   const all: OpenGroup[] = []
   for (const group of groups) {
-    const own = recorded.splice(0, group.distinct.length)
-    const byId = new Map(group.distinct.map(({ endToEndId }, i) => [endToEndId, own[i]]))
-    const open = await openOf(tx, group, byId, whenLocked)
+    const open = await openOf(tx, group, recorded.get(group.company.id)!, whenLocked)
     if (open) all.push({ ...group, open })
   }
   return all
@@ -187,7 +196,7 @@ async function findOpen(
 async function openOf(
   tx: Tx,
   { company: { id: companyId }, distinct: payments, arrival: { source } }: NamedGroup,
-  recorded: Map<string, Recorded | undefined>,
+  recorded: Map<string, Recorded>,
   whenLocked: WhenLocked,
 ): Promise<OpenPayment[] | null> {
   const toMatch = payments.filter((pix) => isToMatch(pix, recorded.get(pix.endToEndId)))
@@ -271,33 +280,50 @@ const unmatchedEvents = ({ payments, named: { charges } }: ReturnType<typeof rec
       return unmatchedEvent(payment, charge?.externalId ?? null, payment.createdAt)
     })
 
-async function write(tx: Tx, vault: Vault, decided: DecidedGroup[]): Promise<void> {
+async function write(tx: Tx, app: MatchApp, decided: DecidedGroup[]): Promise<void> {
   const groups = decided
     .filter(({ decisions }) => decisions.length > 0)
-    .map((group) => recordsOf(vault, group))
-  const payments = groups.flatMap((group) => group.payments)
-  if (!(await store.insert(tx, payments))) throw serializationConflict()
-  for (const payment of groups.flatMap(({ renamed }) => renamed)) {
-    await store.updateMatch(tx, payment)
-  }
-  const all = groups.flatMap(({ decisions }) => decisions)
-  await record(
+    .map((group) => recordsOf(app.vault, group))
+  const inserting = store.insert(
     tx,
-    all.flatMap(({ match }) => (match.kind === 'paid' ? [match] : [])),
+    groups.flatMap(({ payments }) => payments),
   )
-  await emit(tx, groups.flatMap(unmatchedEvents))
+  const changes = groups.flatMap(paidOf)
   const toPost = groups.filter(({ booked, postings }) => booked && postings.length > 0)
-  if (toPost.length === 0) return
-  await postAll(
-    tx,
-    toPost.map(({ company: { id: companyId }, postings, arrival: { now }, books: locked }) => ({
-      companyId,
-      postings,
-      now,
-      locked,
-    })),
-  )
+  const others = Promise.all([
+    ...groups.flatMap(({ renamed }) => renamed.map((payment) => store.updateMatch(tx, payment))),
+    record(tx, changes),
+    emit(tx, groups.flatMap(unmatchedEvents)),
+    postAll(
+      tx,
+      toPost.map(({ company, postings, arrival: { now }, books: locked }) => ({
+        companyId: company.id,
+        postings,
+        now,
+        locked,
+      })),
+    ),
+    queueMails(
+      tx,
+      app.vault,
+      groups.flatMap((group) => receiptsOf(app, group)),
+    ),
+  ])
+  // If another transaction has recorded a payment, that is why the others fail.
+  others.catch(() => {})
+  if (!(await inserting)) throw serializationConflict()
+  await others
 }
+
+const paidOf = ({ decisions }: Pick<DecidedGroup, 'decisions'>) =>
+  decisions.flatMap(({ match }) => (match.kind === 'paid' ? [match] : []))
+
+const receiptsOf = (app: MatchApp, group: Pick<DecidedGroup, 'company' | 'decisions'>) =>
+  receiptMails(
+    app,
+    group.company,
+    paidOf(group).map(({ charge }) => charge),
+  )
 
 /**
  * The record of a payment whose txid the bank names only now. There is no second event if it still
