@@ -240,10 +240,12 @@ export function makeCall(
       idempotency ? idempotency.commit(recording(act)) : app.db.transaction(recording(act)),
     async commitInGroup(act) {
       const result = await (idempotency ? idempotency.commitInGroup(act) : act(null))
-      if (result.repeated) return result
-      // The answer names the new record, and the path at most the one that it is made from.
+      if (result.repeated || result.changed === false) return result
+      // The answer names the record, and the path at most the one that it is made from.
       const change = changeOf(route, { params: {}, sent, company, data: result.data })
-      await app.lateActivity.add(entryOf(company.id, author, change))
+      // A person looks at the record next, and at who has changed it.
+      if (author.kind === 'person') await recordActivity(app.db, company.id, author, change)
+      else await app.lateActivity.add(entryOf(company.id, author, change))
       return result
     },
     guard: idempotency?.guard ?? null,

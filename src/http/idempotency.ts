@@ -145,7 +145,10 @@ export type Idempotency = {
   run(act: () => Promise<Answer>): Promise<Answer>
   /** Runs a command, and stores its answer in the same transaction. */
   commit(act: (tx: Tx) => Promise<Result>): Promise<Result>
-  /** Runs a command that stores the answer that it is given. */
+  /**
+   * Runs a command that stores the answer that it is given. If it does not, the answer is stored
+   * after it, so it must be a command that can be repeated.
+   */
   commitInGroup(act: (seal: Seal<unknown>) => Promise<Result>): Promise<Result>
   /** The answer to a result. If it is not the one that was committed, it replaces that. */
   answerTo(result: Result): Promise<Rendered & Pick<Answer, 'stored'>>
@@ -176,9 +179,13 @@ export function createIdempotency(
       return committed
     },
     async commitInGroup(act) {
-      const result = await act(seal)
+      let isSealed = false
+      const result = await act((data) => {
+        isSealed = true
+        return seal(data)
+      })
       // The answer to the first request is stored under the key of that one.
-      if (!result.repeated) committed = result
+      if (isSealed && !result.repeated) committed = result
       return result
     },
     async answerTo({ data }) {

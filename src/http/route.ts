@@ -51,8 +51,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
    */
   commit(act: (tx: Tx) => Promise<Result<Data>>): Promise<Result<Data>>
   /**
-   * The same for a command that is written in one statement with those of others. It stores the
-   * answer itself; the entry of the activity log is written soon after.
+   * The same for a command that is written together with those of others. It stores the answer
+   * itself, unless it can be repeated; the entry of the activity log is written soon after.
    */
   commitInGroup(act: (seal: Seal<Data>) => Promise<Result<Data>>): Promise<Result<Data>>
   /** Recognizes a repeated request, for commands that ask a bank before they write. */

@@ -4,7 +4,7 @@ import { openLink } from '../core/charges/checkout.ts'
 import { noteOpening } from '../core/charges/openings.ts'
 import { isSubscriptionLink } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
-import { matchSimulated, sendSimulated } from '../core/payments/commands.ts'
+import { paySimulated } from '../core/payments/commands.ts'
 import { isPlayable } from '../core/payments/rules.ts'
 import { findPurchase } from '../core/receipts/lines.ts'
 import { formatReais } from '../lib/money.ts'
@@ -84,8 +84,7 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     if (!('charge' in found)) throw problem('charge_not_found')
     const { app, company, charge, token } = found
     if (!isPlayable(app.config, company)) throw problem('charge_not_found')
-    const pix = await sendSimulated(app, company, charge)
-    await app.db.transaction((tx) => matchSimulated(tx, app, company, charge.id, pix))
+    await paySimulated(app, company, charge)
     const { chosen } = pageLanguageOf(request, company.language)
     return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
   })

@@ -15,6 +15,7 @@ import {
   type CallbackResult,
   type Followers,
   type Item,
+  type Match,
   type Matching,
   type Means,
   matchAll,
@@ -31,7 +32,7 @@ const MAX_STORED = 256
 const MAX_PROCESSED = 512
 /** Fewer at a real bank, which is asked about each payment by itself. */
 const MAX_ASKED = 32
-/** How many companies are matched in one transaction. */
+/** How many groups of payments are matched in one transaction. */
 const MAX_MATCHED_TOGETHER = 64
 
 export type CallbackBatchers = {
@@ -39,13 +40,15 @@ export type CallbackBatchers = {
   store: Batcher<StoredCallback, null>
   /** Confirms and matches what callbacks name. Those of one company change its balance once. */
   process: Batcher<Item, CallbackResult>
+  /** Matches payments that a bank has confirmed, with those of others if possible. */
+  match: Match
 }
 
 /** The app with the batchers of callbacks. */
 export type AppWithCallbacks = App & { callbacks: CallbackBatchers }
 
 export function createCallbackBatchers(db: Database, followers: Followers): CallbackBatchers {
-  const match = async (group: Matching[]) => {
+  const matchGroup = async (group: Matching[]) => {
     try {
       return await matchAll(db, group, 'skip')
     } catch (error) {
@@ -53,11 +56,19 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
       throw error
     }
   }
-  const matchTogether = createBatcher(match, {
+  const matchTogether = createBatcher(matchGroup, {
     max: MAX_MATCHED_TOGETHER,
+    ownerOf: ({ company }) => company.id,
     // Whoever was in a group that failed is matched alone.
     isItemError: () => false,
   })
+  const matchOne = async (matching: Matching) => {
+    const together = await matchTogether(matching).catch(() => null)
+    if (together) return together
+    const [alone] = await matchAll(matching.app.db, [matching], 'wait')
+    return alone!
+  }
+  const match: Match = Object.assign(matchOne, { idle: matchTogether.idle })
   return {
     store: createBatcher(
       async (callbacks) => {
@@ -71,7 +82,8 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
         ownerOf: ({ companyId }) => companyId,
       },
     ),
-    process: createProcessBatchers({ ...followers, db, matchTogether }),
+    process: createProcessBatchers({ ...followers, db, matchTogether, match }),
+    match,
   }
 }
 

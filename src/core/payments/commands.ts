@@ -15,8 +15,10 @@ import { insertCode } from '../charges/openings-store.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Charge } from '../charges/rules.ts'
 import { receivedOf, settle, simulation, withCode } from '../charges/rules.ts'
+import { findMany } from '../charges/store.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
 import { queueMails } from '../mails/store.ts'
+import type { AppWithCallbacks } from './callbacks.ts'
 import { matchPayments } from './match.ts'
 import type { Payment } from './rules.ts'
 import * as rules from './rules.ts'
@@ -27,36 +29,34 @@ import * as store from './store.ts'
  * repeated call makes no second payment. If this process dies before the payment is matched,
  * reconciliation finds it.
  */
-export async function sendSimulated(
-  app: App,
+export async function paySimulated(
+  app: AppWithCallbacks,
   company: Company,
   charge: Charge,
-): Promise<ReceivedPix | null> {
-  if (simulation(charge, app.clock.now()) === 'already-paid') return null
-  const { endToEndId, txid, amount, at } = await app.providers.simulator.pay(company, {
+): Promise<{ charge: Charge; changed: boolean }> {
+  const now = app.clock.now()
+  const { simulator } = app.providers
+  if (simulation(charge, now) === 'already-paid') return { charge, changed: false }
+  if (charge.brCode === null) await issueCode(app, company, charge.id)
+  const { at, ...sent } = await simulator.pay(company, {
     txid: chargeTxid(charge.id),
     amount: charge.amount,
     orderId: toPublic('charge', charge.id),
   })
-  return { endToEndId, txid, amount, receivedAt: at }
-}
-
-/** Matches a simulated payment. A charge that was paid in the meantime stays as it is. */
-export async function matchSimulated(
-  tx: Tx,
-  app: App,
-  company: Company,
-  id: Uuid,
-  pix: ReceivedPix | null,
-): Promise<{ charge: Charge; changed: boolean }> {
-  const now = app.clock.now()
-  const charge = await lockCharge(tx, company.id, id)
-  if (simulation(charge, now) === 'already-paid' || !pix) return { charge, changed: false }
-  const payable = charge.brCode === null ? await issueCode(tx, app, company, charge) : charge
-  const { source } = app.providers.simulator
-  const [match] = await matchPayments(tx, app, company, [pix], { source, now }, [payable])
-  assert(match?.kind === 'paid', 'an open charge is paid by its exact amount')
-  return { charge: match.charge, changed: true }
+  const payment = { endToEndId: sent.endToEndId, txid: sent.txid, amount: sent.amount }
+  const [match] = await app.callbacks.match({
+    app,
+    company,
+    payments: [{ ...payment, receivedAt: at }],
+    arrival: { source: simulator.source, now },
+    processed: [],
+  })
+  if (match?.kind === 'paid') return { charge: match.charge, changed: true }
+  // Another payment was faster, or the charge has ended meanwhile.
+  const [found] = await findMany(app.db, [charge])
+  assert(found, 'a charge is never removed')
+  assert(simulation(found, now) === 'already-paid', 'an open charge is paid by its exact amount')
+  return { charge: found, changed: false }
 }
 
 /**
@@ -89,17 +89,20 @@ export async function recordUnnamed(
   return payment
 }
 
-/** Gives a dev-mode link, which is locked, the code that a simulated payment pays. */
-async function issueCode(tx: Tx, app: App, company: Company, charge: Charge): Promise<Charge> {
-  // The simulated bank needs no network, so it may be called inside the transaction.
-  const { id, amount, expiresAt } = charge
-  const order = { id, amount, expiresAt }
-  const { brCode } = accepted(await app.providers.simulator.issueCharge(company, order))
-  const change = withCode(charge, brCode, app.clock.now())
-  await insertCode(tx, charge, change.at, newId())
-  await record(tx, [change])
-  return change.charge
-}
+/** Gives a dev-mode link the code that a simulated payment pays, unless it has one meanwhile. */
+const issueCode = (app: App, company: Company, chargeId: Uuid): Promise<void> =>
+  app.db.transaction(async (tx) => {
+    const charge = await lockCharge(tx, company.id, chargeId)
+    const now = app.clock.now()
+    if (charge.brCode !== null || simulation(charge, now) === 'already-paid') return
+    // The simulated bank needs no network, so it may be called inside the transaction.
+    const { id, amount, expiresAt } = charge
+    const order = { id, amount, expiresAt }
+    const { brCode } = accepted(await app.providers.simulator.issueCharge(company, order))
+    const change = withCode(charge, brCode, now)
+    await insertCode(tx, charge, change.at, newId())
+    await record(tx, [change])
+  })
 
 /** The merchant keeps a payment that matches no charge: what is left of it is available at once. */
 export async function acceptPayment(

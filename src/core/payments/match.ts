@@ -40,25 +40,16 @@ export async function matchPayments(
   company: Company,
   payments: ReceivedPix[],
   arrival: Arrival,
-  locked: Charge[] = [],
 ): Promise<MatchResult[]> {
-  const [results] = await matchGroups(tx, app, [{ company, payments, arrival, locked }], 'wait')
+  const [results] = await matchGroups(tx, app, [{ company, payments, arrival }], 'wait')
   assert(results, 'a group that waits for its locks is matched')
   return results
 }
 
 type MatchApp = Pick<App, 'vault' | 'systemClock'>
 
-/**
- * Payments of a company that have arrived together, and charges that the transaction has locked
- * before. No company has two groups.
- */
-export type PaymentGroup = {
-  company: Company
-  payments: ReceivedPix[]
-  arrival: Arrival
-  locked?: Charge[]
-}
+/** Payments of a company that have arrived together. No company has two groups. */
+export type PaymentGroup = { company: Company; payments: ReceivedPix[]; arrival: Arrival }
 
 /**
  * Matches payments of several companies with few statements. With 'skip', it waits for no other
@@ -102,11 +93,9 @@ async function lockNamed(
   whenLocked: WhenLocked,
 ): Promise<NamedGroup[]> {
   const ids = groups.map(({ company: { id }, payments }) => namesOf(id, payments))
-  const before = groups.flatMap(({ locked = [] }) => locked)
-  const isNew = ({ id }: { id: Uuid }) => !before.some((charge) => charge.id === id)
-  const wanted = ids.flatMap(({ charges }) => charges).filter(isNew)
+  const wanted = ids.flatMap(({ charges }) => charges)
   const charges = wanted.length > 0 ? await lockMany(tx, wanted, whenLocked) : []
-  const byCompany = Map.groupBy([...before, ...charges], ({ companyId }) => companyId)
+  const byCompany = Map.groupBy(charges, ({ companyId }) => companyId)
   const locked: NamedGroup[] = []
   for (const [i, group] of groups.entries()) {
     const { company, payments, arrival } = group

@@ -12,7 +12,7 @@ import { forCompany, nowOf, withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompanies, findCompany } from '../companies/store.ts'
 import { markProcessed } from './callback-store.ts'
-import { matchGroups, type PaymentGroup } from './match.ts'
+import { type MatchResult, matchGroups, type PaymentGroup } from './match.ts'
 import { findPaidCharges } from './paid-charges.ts'
 import { findNamed } from './store.ts'
 
@@ -49,12 +49,16 @@ export type CallbackResult = 'processed' | 'unconfirmed' | 'failed'
 /** Payments of a company, and the callbacks that are processed when they are matched. */
 export type Matching = PaymentGroup & { app: App; processed: Pick<Callback, 'companyId' | 'id'>[] }
 
+export type Match = Batcher<Matching, MatchResult[]>
+
 /** What callbacks are processed with. */
 export type Means = Followers & {
   /** For what is read of several companies at once. */
   db: Database
-  /** Matches payments with those of other companies. If false, they have to be matched alone. */
-  matchTogether: Batcher<Matching, boolean>
+  /** Matches payments with those of other companies. If null, they have to be matched alone. */
+  matchTogether: Batcher<Matching, MatchResult[] | null>
+  /** Matches payments together if possible, otherwise alone. */
+  match: Match
 }
 
 const groupsOf = (callbacks: Callback[]): [Callback, ...Callback[]][] =>
@@ -99,7 +103,7 @@ async function matchSimulated(
     const processed = doneOf(group, new Set(payments.map(({ endToEndId }) => endToEndId)))
     const arrival = { source, now: nowOf(app, company) }
     const matching = { app, company, payments, arrival, processed }
-    return (await matchTogether(matching).catch(() => false)) ? processed : []
+    return (await matchTogether(matching).catch(() => null)) ? processed : []
   })
   return new Set((await Promise.all(done)).flat().map(({ id }) => id))
 }
@@ -157,7 +161,7 @@ export const NOT_PROCESSED = 'a callback was not processed'
 /** Processes callbacks that one bank has sent about one company. */
 async function processCompany(
   anyApp: App,
-  { syncNamed, recordReturns, matchTogether }: Means,
+  { syncNamed, recordReturns, match }: Means,
   group: Callback[],
 ): Promise<Map<Uuid, CallbackResult>> {
   const [{ companyId, provider: name }] = group as [Callback, ...Callback[]]
@@ -176,11 +180,7 @@ async function processCompany(
   const hasReturns = payments.some(({ returns }) => returns !== undefined)
   const processed = hasReturns ? [] : doneOf(group, doneNames)
   const matching = { app, company, payments, arrival, processed }
-  // Those of the simulated bank come here because they could not be matched together.
-  const isFirst = provider !== app.providers.simulator
-  const isNothing = payments.length === 0 && processed.length === 0
-  const isDone = isNothing || (isFirst && (await matchTogether(matching).catch(() => false)))
-  if (!isDone) await matchAll(app.db, [matching], 'wait')
+  if (payments.length > 0 || processed.length > 0) await match(matching)
   if (hasReturns) {
     await recordReturns(withCompanyClock(app, company), company, provider.source, payments)
     await markProcessed(app.db, doneOf(group, doneNames), now)
@@ -199,24 +199,43 @@ async function processCompany(
 }
 
 /**
- * Matches payments in one transaction, and marks their callbacks as processed. Returns for each
- * whether that is done. With 'skip', a company of which something is locked is left out. So is the
- * second group of a company.
+ * Matches payments in one transaction, and marks their callbacks as processed. With 'skip', the
+ * result of a company of which something is locked is null. So is that of a company's payments from
+ * a second source.
  */
 export function matchAll(
   db: Database,
   all: Matching[],
   whenLocked: WhenLocked,
-): Promise<boolean[]> {
+): Promise<(MatchResult[] | null)[]> {
   const { app } = all[0]!
-  const byCompany = Map.groupBy(all, ({ company }) => company.id)
-  const first = [...byCompany.values()].map(([one]) => one!)
+  const merged = [...Map.groupBy(all, ({ company }) => company.id).values()].map((own) => {
+    const [first] = own as [Matching]
+    const same = own.filter(({ arrival }) => arrival.source === first.arrival.source)
+    return { ...first, same, payments: same.flatMap(({ payments }) => payments) }
+  })
   return db.transaction(async (tx) => {
-    const results = await matchGroups(tx, app, first, whenLocked)
-    const done = new Set(first.filter((_, i) => results[i] !== null))
-    const processed = [...done].flatMap((one) => one.processed)
-    await markProcessed(tx, processed, app.systemClock.now())
-    return all.map((one) => done.has(one))
+    const matched = await matchGroups(tx, app, merged, whenLocked)
+    const results = new Map<Matching, MatchResult[]>()
+    for (const [i, { same }] of merged.entries()) {
+      const own = matched[i] ? divide(matched[i], same) : []
+      for (const [n, one] of own.entries()) results.set(same[n]!, one)
+    }
+    const processed = [...results.keys()].flatMap((one) => one.processed)
+    await Promise.all([markProcessed(tx, processed, app.systemClock.now()), tx.flush()])
+    return all.map((one) => results.get(one) ?? null)
+  })
+}
+
+/** The results of each of several groups. A payment that two of them name is known to the 2nd. */
+function divide(results: MatchResult[], groups: Matching[]): MatchResult[][] {
+  const left = [...results]
+  const seen = new Set<string>()
+  return groups.map(({ payments }) => {
+    const own = left.splice(0, payments.length)
+    const isKnown = payments.map(({ endToEndId }) => seen.has(endToEndId))
+    for (const { endToEndId } of payments) seen.add(endToEndId)
+    return own.map((result, n) => (isKnown[n] ? { kind: 'known' } : result))
   })
 }
 

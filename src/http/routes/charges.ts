@@ -37,7 +37,7 @@ import {
   showState,
   showStaticCode,
 } from '../../core/charges/view.ts'
-import { matchSimulated, sendSimulated } from '../../core/payments/commands.ts'
+import { paySimulated } from '../../core/payments/commands.ts'
 import { matchBeforeReplacement } from '../../core/payments/paid-charges.ts'
 import { findNamed } from '../../core/recurrences/commands.ts'
 import { findStarted } from '../../core/recurrences/store.ts'
@@ -299,10 +299,9 @@ const simulate = route({
   ],
   async handle(call) {
     const { app, company } = call
-    const id = chargeIdOf(call)
-    const pix = await sendSimulated(app, company, await findCharge(app, company.id, id))
-    return call.commit(async (tx) => {
-      const { charge, changed } = await matchSimulated(tx, app, company, id, pix)
+    const found = await findCharge(app, company.id, chargeIdOf(call))
+    return call.commitInGroup(async () => {
+      const { charge, changed } = await paySimulated(app, company, found)
       return { data: showPaymentState(charge, app.clock.now()), changed }
     })
   },

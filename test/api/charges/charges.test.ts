@@ -25,7 +25,7 @@ async function makeLink(client: Client, fields: Record<string, unknown> = {}): P
 
 const typesOf = async ({ company }: Client, id: string) =>
   (await eventsOf(api, company.id))
-    .filter(({ payload }) => payload.charge.id === id)
+    .filter(({ payload }) => payload.charge?.id === id)
     .map(({ type }) => type)
 
 const rowOf = async ({ company }: Client) => {
@@ -231,7 +231,7 @@ test('the worker writes each expiry down once, with one event, however often it 
     assert.equal(types.filter((type) => type === 'charge.expired').length, 1)
     const events = await eventsOf(api, client.company.id)
     const event = events.find(
-      ({ type, payload }) => type === 'charge.expired' && payload.charge.id === id,
+      ({ type, payload }) => type === 'charge.expired' && payload.charge?.id === id,
     )
     assert.deepEqual(event!.payload, {
       event: 'Charge.Expired',

@@ -1,12 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findCharge } from '../../../src/core/charges/commands.ts'
 import { claimDue } from '../../../src/core/payments/callback-store.ts'
 import { receiveCallback } from '../../../src/core/payments/callbacks.ts'
-import { matchSimulated, sendSimulated } from '../../../src/core/payments/commands.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
 import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
-import type { Tx } from '../../../src/db/database.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { callbackBody } from '../../../src/provider/callback.ts'
@@ -52,26 +49,28 @@ test('a payment that is named twice in one report counts once', async () => {
   assert.deepEqual(again, [{ kind: 'known' }])
 })
 
-test('a simulated payment locks its charge once', async () => {
+test('charges of one company that are paid at the same moment change its balance once', async () => {
   const client = await api.client()
-  const amounts = { '/charge/pix': { amount: 1990 }, '/charge/payment-link': { total: 1990 } }
-  for (const [path, amount] of Object.entries(amounts)) {
-    const { body } = await client.post(path, { ...amount, customer: payer(), devMode: true })
-    const id = fromPublic('charge', body.data.id)!
-    const charge = await findCharge(app, client.company.id, id)
-    const pix = await sendSimulated(app, client.company, charge)
-    const texts: string[] = []
-    const paid = await app.db.transaction((tx) => {
-      const query: Tx['query'] = (asked) => {
-        texts.push(asked.text)
-        return tx.query(asked)
-      }
-      return matchSimulated({ ...tx, query }, app, client.company, id, pix)
-    })
-    assert.equal(paid.charge.status, 'COMPLETED', path)
-    const locks = texts.filter((text) => /from charges\b.*for update/s.test(text))
-    assert.equal(locks.length, 1, path)
+  const paths = ['/charge/pix', '/charge/payment-link']
+  const bodies = { '/charge/pix': { amount: 1990 }, '/charge/payment-link': { total: 1990 } }
+  const charges = []
+  for (const path of [...paths, ...paths]) {
+    const body = { ...bodies[path as keyof typeof bodies], customer: payer(), devMode: true }
+    charges.push((await client.post(path, body)).body.data.id as string)
   }
+  const pay = (id: string) => client.post(`/charge/${id}/simulate-payment`)
+  const answers = await Promise.all([...charges, ...charges].map(pay))
+  for (const { status, body } of answers) {
+    assert.deepEqual([status, body.data.status], [200, 'COMPLETED'])
+  }
+  const { pending } = await balancesOf(api, client)
+  assert.equal(pending, charges.length * 1990)
+  await app.lateActivity.idle()
+  const entries = await api.rows(
+    `select 1 from activity where company_id = $1 and action = 'simulatePayment'`,
+    [client.company.id],
+  )
+  assert.equal(entries.length, charges.length)
 })
 
 test('of payments that are found together the one that came first pays the charge', async () => {
