@@ -159,7 +159,8 @@ function answerCall(
   const idempotency = guard && createIdempotency(app, guard, render)
   const params = request.params as Call['params']
   const { company, author, scopes } = session(request)
-  const from = { ...author, address: addressOf(request) }
+  // Only what changes something is written down with the address that it comes from.
+  const from = { ...author, address: route.changes ? addressOf(request) : null }
   const language = acceptedLanguage(request.headers['accept-language']) ?? 'en'
   const asked = { route, language, path, params, company, author: from, scopes }
   const call = makeCall(app, asked, input, idempotency, request.slot!.rest)

@@ -32,7 +32,6 @@ const MAX_KNOWN = 8_192
 const MAX_KNOWN_ITEMS = 1
 
 const isSmall = ({ link }: Charge): boolean => (link?.items.length ?? 0) <= MAX_KNOWN_ITEMS
-const nameOf = ({ companyId, id }: ChargeId): string => companyId + id
 
 export function groupReads(db: Database): ReadGroups {
   const known = createRecent<ReadCharge>(MAX_KNOWN)
@@ -41,8 +40,13 @@ export function groupReads(db: Database): ReadGroups {
     ownerOf: ({ companyId }: { companyId: string }) => companyId,
   }
 
+  function recall({ companyId, id }: ChargeId): ReadCharge | undefined {
+    const read = known.get(id)
+    return read?.charge.companyId === companyId ? read : undefined
+  }
+
   function remember(read: ReadCharge): void {
-    if (isSmall(read.charge)) known.set(nameOf(read.charge), read)
+    if (isSmall(read.charge)) known.set(read.charge.id, read)
   }
 
   async function findNew(wanted: ChargeId[]): Promise<(ReadCharge | null)[]> {
@@ -59,7 +63,7 @@ export function groupReads(db: Database): ReadGroups {
 
   /** Of charges that are remembered it reads only those that have changed. */
   async function findAll(wanted: ChargeId[]): Promise<(Charge | null)[]> {
-    const old = wanted.map((one) => known.get(nameOf(one)))
+    const old = wanted.map(recall)
     const [refreshed, found] = await Promise.all([
       refresh(old.filter((read) => read !== undefined)),
       findNew(wanted.filter((_, i) => old[i] === undefined)),
@@ -70,11 +74,11 @@ export function groupReads(db: Database): ReadGroups {
 
   async function list(parts: ListPart[]): Promise<(Charge | ChargeId)[][]> {
     const lists = await listMany(db.hot, parts)
-    const recall = (one: ListedCharge) => {
-      const read = known.get(nameOf(one))
+    const current = (one: ListedCharge) => {
+      const read = recall(one)
       return read?.version === one.version ? read.charge : one
     }
-    return lists.map((listed) => listed.map(recall))
+    return lists.map((listed) => listed.map(current))
   }
 
   return {

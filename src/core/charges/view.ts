@@ -7,7 +7,7 @@ import { MIN_CHARGE } from '../../pix/amounts.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import type { Company } from '../companies/rules.ts'
 import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
-import { openPerson } from '../customers/sealing.ts'
+import { openPerson, type SealedPerson } from '../customers/sealing.ts'
 import { CustomerInCharge, PayerBody, showCustomerInCharge } from '../customers/view.ts'
 import { Amount, ExternalId, HttpUrl, orNull, Timestamp } from '../fields.ts'
 import { FREQUENCIES } from '../products/rules.ts'
@@ -223,21 +223,15 @@ type Payer = Static<typeof CustomerInCharge>
 /** The shown fields of a charge that never change. */
 type Fixed = { id: string; url: string; createdAt: string; expiresAt: string }
 
-/**
- * What reads would compute again. A charge is mostly read shortly after it was created, again and
- * again, by clients that wait for its payment.
- */
-const fixed = createMemo<Fixed>(8_192)
+/** The image of a charge is mostly read shortly after it was created, by who waits to be paid. */
 const images = createMemo<string>(8_192)
-const payers = createMemo<Payer>(8_192)
 
-const fixedOf = (charge: Charge, app: Addressing): Fixed =>
-  fixed.of(charge.id, () => ({
-    id: toPublic('charge', charge.id),
-    url: checkoutUrl(app, charge),
-    createdAt: charge.createdAt.toISOString(),
-    expiresAt: charge.expiresAt.toISOString(),
-  }))
+const fixedOf = (charge: Charge, app: Addressing): Fixed => ({
+  id: toPublic('charge', charge.id),
+  url: checkoutUrl(app, charge),
+  createdAt: charge.createdAt.toISOString(),
+  expiresAt: charge.expiresAt.toISOString(),
+})
 
 const imageOf = (id: Uuid, brCode: string): string => images.of(id, () => qrDataUrl(brCode))
 
@@ -298,10 +292,33 @@ export function showState(charge: Charge, now: Date): Static<typeof ChargeState>
 
 type Showing = { company: Company; vault: Vault; publicUrl: string; now: Date }
 
+type Shown = { company: Company; view: Static<typeof ChargeView> }
+
+/** What was shown of a charge, which is the same object until it changes. */
+const shownBefore = {
+  withImage: new WeakMap<Charge, Shown>(),
+  withoutImage: new WeakMap<Charge, Shown>(),
+}
+
+/** A charge for its company. The view is frozen, so that it is written as JSON once. */
 export function showCharge(
   charge: Charge,
+  showing: Showing,
+  { image }: { image: boolean },
+): Static<typeof ChargeView> {
+  const { company, now } = showing
+  const before = image ? shownBefore.withImage : shownBefore.withoutImage
+  const last = before.get(charge)
+  if (last?.company === company && last.view.status === asOf(charge, now).status) return last.view
+  const view = Object.freeze(viewOf(charge, showing, image))
+  before.set(charge, { company, view })
+  return view
+}
+
+function viewOf(
+  charge: Charge,
   { company, vault, publicUrl, now }: Showing,
-  options: { image: boolean },
+  image: boolean,
 ): Static<typeof ChargeView> {
   const { id, url, createdAt, expiresAt } = fixedOf(charge, { vault, publicUrl })
   const { status, paymentStatus } = asOf(charge, now)
@@ -319,9 +336,7 @@ export function showCharge(
   }
   if (charge.paymentDate !== null) shown.paymentDate = charge.paymentDate.toISOString()
   if (charge.brCode !== null) shown.brCode = charge.brCode
-  if (charge.brCode !== null && options.image) {
-    shown.brCodeBase64 = imageOf(charge.id, charge.brCode)
-  }
+  if (charge.brCode !== null && image) shown.brCodeBase64 = imageOf(charge.id, charge.brCode)
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.description !== null) shown.description = charge.description
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
@@ -341,23 +356,8 @@ export function showCharge(
     Object.assign(shown, { isRecurring: true, frequency: charge.link!.items[0]!.product.frequency })
   }
   if (charge.shipping !== null) shown.shipping = openShipping(vault, charge, charge.shipping)
-  if (charge.payer !== null) shown.customer = showPayer(vault, charge)
+  if (charge.payer !== null) shown.customer = showPayer(vault, charge.companyId, charge.payer)
   return shown
-}
-
-type Listed = { company: Company; view: Static<typeof ChargeView> }
-
-/** What lists have shown of a charge, which is the same object until it changes. */
-const listed = new WeakMap<Charge, Listed>()
-
-/** A charge without its image. The view is frozen, so that it is written as JSON once. */
-export function showInList(charge: Charge, showing: Showing): Static<typeof ChargeView> {
-  const { company, now } = showing
-  const last = listed.get(charge)
-  if (last?.company === company && last.view.status === asOf(charge, now).status) return last.view
-  const view = Object.freeze(showCharge(charge, showing, { image: false }))
-  listed.set(charge, { company, view })
-  return view
 }
 
 function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
@@ -374,8 +374,5 @@ function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   }
 }
 
-function showPayer(vault: Vault, { companyId, id, payer }: Charge): Payer {
-  const show = () =>
-    showCustomerInCharge({ ...openPerson(vault, companyId, payer!), name: payer!.name })
-  return payers.of(id, show)
-}
+const showPayer = (vault: Vault, companyId: Uuid, payer: SealedPerson & { name: string }): Payer =>
+  showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name })

@@ -32,7 +32,6 @@ import {
   showCharge,
   showCreatedLink,
   showCreatedPix,
-  showInList,
   showPaymentState,
   showState,
   showStaticCode,
@@ -252,8 +251,7 @@ const listAll = route({
     const read = isPlain
       ? await listCharges(call.app, call.company.id, wanted)
       : (part: Part<Uuid>) => searchCharges(where, call.query, part)
-    const show = (charge: Charge) =>
-      image ? showCharge(charge, around, { image }) : showInList(charge, around)
+    const show = (charge: Charge) => showCharge(charge, around, { image })
     return readPage(wanted, read, show)
   },
 })
