@@ -7,7 +7,7 @@ import Fastify, {
 import { placeOf } from '../core/app.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { clientName, withoutPorts } from '../lib/client-name.ts'
-import { idOfSuffix, newId, suffixOf } from '../lib/ids.ts'
+import { newId, suffixOf, type Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 import { type Admit, admission, requestedVersion } from './admission.ts'
@@ -26,6 +26,13 @@ import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import type { ServerParts } from './server-parts.ts'
 import { takeTurn } from './turns.ts'
+
+declare module 'node:http' {
+  interface IncomingMessage {
+    /** Its id in the request log. `request.id` is the same, as clients see it. */
+    logId: Uuid
+  }
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -66,7 +73,11 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    genReqId: () => suffixOf(newId()),
+    genReqId: (raw) => {
+      const id = newId()
+      raw.logId = id
+      return suffixOf(id)
+    },
     trustProxy: app.config.trustedProxies.length > 0 ? app.config.trustedProxies : false,
     // During a shutdown requests on open connections are answered and not refused.
     return503OnClosing: false,
@@ -237,7 +248,7 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
   if (!request.session || operation === 'listRequests') return
   request.session.app.requestLog.add({
     companyId: request.session.company.id,
-    id: idOfSuffix(request.id)!,
+    id: request.raw.logId,
     keyId: request.session.keyId,
     operation,
     status,
