@@ -71,7 +71,7 @@ export function createSender(options: SenderOptions): Sender {
       const { origin, path, fault } = targets.of(text, () => targetOf(text, options))
       if (fault) return { outcome: 'failed', status: null, error: fault, body: '', latency_ms: 0 }
       const request = { origin, path, method: 'POST', headers, body } as const
-      return send(pool, request, limits.deadline_ms, signal)
+      return await send(pool, request, limits.deadline_ms, signal)
     },
     close: pool.close,
   }

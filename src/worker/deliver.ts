@@ -88,6 +88,8 @@ export function createDeliveryWorker(app: FullApp): DeliveryWorker {
   const recorder: Recorder = createBatcher(
     async (group: AttemptResult[]) => {
       const stopped = await recordResults(app, self!.id, group)
+      const companies = new Set(group.map(({ delivery }) => delivery.receiver.companyId))
+      for (const companyId of companies) await app.setbacks.worked(TASK.deliver, companyId)
       return group.map(({ delivery }) =>
         stopped.has(delivery.receiver.webhookId) ? 'stop' : 'continue',
       )
@@ -207,30 +209,25 @@ async function read({ app, worker, queues }: WorkerContext): Promise<void> {
 }
 
 /** Sends a delivery once and stores the result. Never rejects. */
-function attempt(
+async function attempt(
   app: FullApp,
   recorder: Recorder,
   delivery: DueDelivery,
   onAnswered: (end: AttemptEnd) => void,
   signal: AbortSignal,
 ): Promise<'continue' | 'stop'> {
-  const recorded = send(app, delivery, signal).then((posted) => {
+  try {
+    const posted = await send(app, delivery, signal)
     const { outcome, latency_ms } = posted
     const result = resultOf(delivery, posted, nowOf(app, delivery.receiver))
     app.countAttempt(result.next.outcome, latency_ms / 1000)
     onAnswered({ kind: outcome === 'delivered' ? 'delivered' : 'failed', latency_ms })
-    return recorder(result)
-  })
-  const { companyId } = delivery.receiver
-  const ended = recorded.then(async (then) => {
-    await app.setbacks.worked(TASK.deliver, companyId)
-    return then
-  })
-  return ended.catch((error) => {
-    if (!signal.aborted) return onNotRecorded(app, companyId, error)
+    return await recorder(result)
+  } catch (error) {
+    if (!signal.aborted) return onNotRecorded(app, delivery.receiver.companyId, error)
     onAnswered({ kind: 'aborted', latency_ms: 0 })
     return 'stop'
-  })
+  }
 }
 
 /**

@@ -52,7 +52,7 @@ function createSlots({ inAll, perCompany, perHost }: (typeof LIMITS)[Health]): S
   return {
     take(companyId, host) {
       const known = hosts.get(host) ?? { queue: createFairQueue({ size: perHost }), users: 0 }
-      hosts.set(host, known)
+      if (known.users === 0) hosts.set(host, known)
       known.users += 1
       return then(known.queue.take(companyId), (leaveHost) =>
         then(all.take(companyId), (release) => () => {
@@ -94,6 +94,8 @@ const MAX_REMEMBERED = 10_000
 
 type WebhookQueue = {
   key: WebhookKey
+  /** The key as text, made once, because it is needed after every attempt. */
+  name: string
   host: string
   health: Health
   /** How many requests may be in progress: one at first, more with every success. */
@@ -239,7 +241,7 @@ function updateReceiver(queue: WebhookQueue, { url, failing }: Receiver): void {
 /** Removes queues that have nothing left, and returns their webhooks. */
 export function removeIdle({ byKey }: WebhookQueues): WebhookKey[] {
   const idle = [...byKey.values()].filter(isIdle)
-  for (const { key } of idle) byKey.delete(keyOf(key))
+  for (const { name } of idle) byKey.delete(name)
   return idle.map(({ key }) => key)
 }
 
@@ -331,12 +333,14 @@ function afterAttempt(queues: WebhookQueues, queue: WebhookQueue): void {
 
 function queueOf({ byKey, healths }: WebhookQueues, { companyId, webhookId }: WebhookKey) {
   const key = { companyId, webhookId }
-  const known = byKey.get(keyOf(key))
+  const name = keyOf(key)
+  const known = byKey.get(name)
   if (known) return known
   const queue: WebhookQueue = {
     key,
+    name,
     host: '',
-    health: healths.get(keyOf(key)) ?? 'unknown',
+    health: healths.get(name) ?? 'unknown',
     limit: 1,
     fast: false,
     inProgress: 0,
@@ -349,7 +353,7 @@ function queueOf({ byKey, healths }: WebhookQueues, { companyId, webhookId }: We
     marked_ms: 0,
     read_ms: 0,
   }
-  byKey.set(keyOf(key), queue)
+  byKey.set(name, queue)
   return queue
 }
 
@@ -379,8 +383,7 @@ function adjust({ healths }: WebhookQueues, queue: WebhookQueue, end: AttemptEnd
   queue.fast = !isFailing && end.latency_ms < FAST_MS
   const max = isSlow ? MAX_PER_SLOW_WEBHOOK : MAX_PER_WEBHOOK
   queue.limit = isFailing ? 1 : Math.min(queue.limit * 2, max)
-  const key = keyOf(queue.key)
-  healths.delete(key)
-  healths.set(key, health)
+  healths.delete(queue.name)
+  healths.set(queue.name, health)
   if (healths.size > MAX_REMEMBERED) healths.delete(healths.keys().next().value!)
 }

@@ -11,7 +11,7 @@ export type InTime = Pick<Company, 'clockAhead_ms'>
 export function withCompanyClock<A extends App>(app: A, { clockAhead_ms }: InTime): A {
   const { systemClock } = app
   if (clockAhead_ms === 0) return app.clock === systemClock ? app : { ...app, clock: systemClock }
-  return { ...app, clock: { now: () => new Date(systemClock.now().getTime() + clockAhead_ms) } }
+  return { ...app, clock: { now: () => nowOf(app, { clockAhead_ms }) } }
 }
 
 /** The app for a request of a company, which gets its share of the database. */
@@ -21,7 +21,8 @@ export const forCompany = <A extends App>(app: A, { id }: Pick<Company, 'id'>): 
 })
 
 /** The company's now. */
-export const nowOf = (app: App, company: InTime): Date => withCompanyClock(app, company).clock.now()
+export const nowOf = ({ systemClock }: Pick<App, 'systemClock'>, { clockAhead_ms }: InTime): Date =>
+  new Date(systemClock.now().getTime() + clockAhead_ms)
 
 /** A moment of the app's time as it is in real time, for what happens in real time: mails. */
 export const toRealTime = ({ clock, systemClock }: App, at: Date): Date =>
