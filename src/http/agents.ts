@@ -1,11 +1,11 @@
 import { originValidation } from '@modelcontextprotocol/fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { takeTurn } from '../lib/turns.ts'
 import type { Admit } from './admission.ts'
 import type { Agents } from './agent-message.ts'
 import type { Body } from './body.ts'
 import { addressOf } from './call.ts'
 import type { ServerParts } from './server-parts.ts'
-import { takeTurn } from './turns.ts'
 import { requireNone } from './violations.ts'
 
 const PATH = '/mcp'

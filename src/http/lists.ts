@@ -1,7 +1,7 @@
 import { createFairQueue, inSlot, type Release, takeWithin } from '../lib/fair-queue.ts'
 import { problem } from '../lib/problems.ts'
+import { forEachInTurns } from '../lib/turns.ts'
 import type { Page, Part } from './page.ts'
-import { forEachInTurns } from './turns.ts'
 
 /** The most characters of a page. A longer page ends early and links to the rest. */
 const MAX_CHARACTERS = 8 * 1024 * 1024

@@ -9,6 +9,7 @@ import type { FullApp } from '../core/full-app.ts'
 import { clientName, withoutPorts } from '../lib/client-name.ts'
 import { newId, suffixOf, type Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
+import { takeTurn } from '../lib/turns.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 import { type Admit, admission, requestedVersion } from './admission.ts'
 import type { AgentCall } from './agent-message.ts'
@@ -25,7 +26,6 @@ import type { RequestSlot } from './request-slots.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import type { ServerParts } from './server-parts.ts'
-import { takeTurn } from './turns.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {

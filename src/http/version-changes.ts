@@ -10,6 +10,7 @@ import {
   type VersionChange,
 } from '../core/version-changes/rules.ts'
 import { problem } from '../lib/problems.ts'
+import { takeTurn } from '../lib/turns.ts'
 import { changesBetween, findVersion, type Version } from '../versions/history.ts'
 import type { Schema } from '../versions/shapes.ts'
 import { problemsOf } from './openapi/answers.ts'
@@ -19,7 +20,6 @@ import { EVENT_COMPONENTS } from './openapi/webhooks.ts'
 import { createReader } from './recent-answers.ts'
 import type { Route } from './route.ts'
 import { serializerOf } from './serializer.ts'
-import { takeTurn } from './turns.ts'
 
 type Routes = readonly Route[]
 

@@ -33,6 +33,7 @@ import { type Batcher, createBatcher } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { isPermanent, isTooMany, type Letter } from '../lib/mailer.ts'
+import { takeTurn } from '../lib/turns.ts'
 
 const SEARCH_MS = 1_000
 /** While mails are being sent, new ones are claimed together after this time. */
@@ -209,11 +210,14 @@ const ended = (outcome: MailOutcome): Attempt => ({ outcome, reason: null })
 async function attempt(app: FullApp, stores: Stores, mail: DueMail): Promise<Attempt> {
   if (isExpired(mail, app.clock.now())) return ended('EXPIRED')
   try {
+    // Many mails begin together, and to write one takes milliseconds.
+    await takeTurn(mail.companyId)
     const letter =
       mail.kind === 'receipt' ? await findReceiptLetter(app, mail) : openLetter(app.vault, mail)
     if (!letter) return ended('EXPIRED')
     const reason = await reasonAgainst(app, stores, mail, letter)
     if (reason) return holdBack(app, mail, reason)
+    await takeTurn(mail.companyId)
     await app.mailer.send({ ...letter, id: mail.id, createdAt: mail.createdAt })
     return ended('SENT')
   } catch (error) {

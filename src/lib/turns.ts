@@ -1,10 +1,10 @@
-import { createFairQueue, type Release } from '../lib/fair-queue.ts'
+import { createFairQueue, type Release } from './fair-queue.ts'
 
 /** How long a piece of work keeps the event loop. */
 const PIECE_MS = 2
 
 /**
- * Work that takes long on the event loop, such as long lists and large bodies. Each turn of the
+ * Work that takes long on the event loop, such as long lists, large bodies and mails. Each turn of the
  * loop has one piece of it, and companies alternate, so that other requests are served in between.
  */
 const turns = createFairQueue({ size: 1 })
