@@ -98,6 +98,8 @@ const settings = {
   full_page_writes: 'off',
   max_connections: '400',
   max_wal_size: '256MB',
+  // The test of budgets reads back what it has written, while others write much more.
+  wal_keep_size: '128MB',
   // To start workers takes longer than to read the few rows of a test.
   max_parallel_workers_per_gather: '0',
 }

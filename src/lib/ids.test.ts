@@ -30,6 +30,7 @@ test('an id has its time, and is not before the lowest id of that time', () => {
   assert.ok(Math.abs(at.getTime() - Date.now()) < 5_000)
   assert.ok(lowestIdAt(at) <= id && id < lowestIdAt(new Date(at.getTime() + 1)))
   assert.deepEqual(timeOf(lowestIdAt(at)), at)
+  assert.equal(lowestIdAt(new Date('1969-12-31')), lowestIdAt(new Date(0)), 'no id is older')
 })
 
 test('a TypeID is the published encoding of its UUID', () => {

@@ -69,9 +69,9 @@ export function newId(): Uuid {
 export const timeOf = (id: Uuid): Date =>
   new Date(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16))
 
-/** The lowest UUIDv7 of a moment, to compare ids with it. */
+/** The lowest UUIDv7 of a moment, to compare ids with it. None is older than 1970. */
 export function lowestIdAt(at: Date): Uuid {
-  const time = at.getTime().toString(16).padStart(12, '0')
+  const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
   return `${time.slice(0, 8)}-${time.slice(8)}-7000-8000-000000000000`
 }
 

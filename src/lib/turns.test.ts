@@ -40,7 +40,7 @@ test('long lists of two companies are worked on by turns, each in its own order'
   const done: string[] = []
   const work = (name: string) =>
     forEachInTurns(name, [1, 2, 3, 4], (n) => {
-      now_ms += 1
+      now_ms += 0.5
       done.push(`${name}${n}`)
     })
   await Promise.all([work('a'), work('b')])

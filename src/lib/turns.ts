@@ -1,7 +1,7 @@
 import { createFairQueue, type Release } from './fair-queue.ts'
 
 /** How long a piece of work keeps the event loop. */
-const PIECE_MS = 2
+const PIECE_MS = 1
 
 /**
  * Work that takes long on the event loop, such as long lists, large bodies and mails. Each turn of the

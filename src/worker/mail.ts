@@ -12,7 +12,6 @@ import {
   sharesOf,
   waitsFor,
 } from '../core/mails/rules.ts'
-import { openLetter } from '../core/mails/sealing.ts'
 import {
   claimDue,
   classOf,
@@ -26,7 +25,7 @@ import {
   takeBudgets,
 } from '../core/mails/store.ts'
 import { isOwnAddress } from '../core/people/owner-mails.ts'
-import { findReceiptLetter } from '../core/receipts/letter.ts'
+import { findLetter } from '../core/receipts/letter.ts'
 import { TASK } from '../core/tasks.ts'
 import { isRowError } from '../db/database.ts'
 import { type Batcher, createBatcher } from '../lib/batch.ts'
@@ -212,8 +211,7 @@ async function attempt(app: FullApp, stores: Stores, mail: DueMail): Promise<Att
   try {
     // Many mails begin together, and to write one takes milliseconds.
     await takeTurn(mail.companyId)
-    const letter =
-      mail.kind === 'receipt' ? await findReceiptLetter(app, mail) : openLetter(app.vault, mail)
+    const letter = await findLetter(app, mail)
     if (!letter) return ended('EXPIRED')
     const reason = await reasonAgainst(app, stores, mail, letter)
     if (reason) return holdBack(app, mail, reason)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
-import { openLetter, type SealedMail } from '../../src/core/mails/sealing.ts'
+import type { SealedMail } from '../../src/core/mails/sealing.ts'
+import { findLetter } from '../../src/core/receipts/letter.ts'
 import type { Letter } from '../../src/lib/mailer.ts'
 import type { TestApi } from './api.ts'
 
@@ -15,10 +16,13 @@ export async function lettersOf(api: TestApi, companyId: string): Promise<Waitin
   const ofPerson = isSame ? [] : await api.peopleRows<SealedMail>(text, [companyId])
   // A company may write to one of its people, from its own place.
   const all = [...ofCompany, ...ofPerson].sort((one, other) => (one.id < other.id ? -1 : 1))
-  return all.map((mail) => {
-    const { kind, expiresAt } = mail
-    return { kind, expiresAt, ...openLetter(api.app.vault, mail) }
-  })
+  const app = ((await api.app.places.find(companyId)) ?? api.app) as TestApi['app']
+  const letters: Waiting[] = []
+  for (const mail of all) {
+    const letter = await findLetter(app, mail)
+    if (letter) letters.push({ kind: mail.kind, expiresAt: mail.expiresAt, ...letter })
+  }
+  return letters
 }
 
 /** The one-time code that a letter brings. */

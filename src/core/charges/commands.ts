@@ -74,7 +74,7 @@ export async function createCharge<T extends object>(
   showing: Showing<T>,
   matchPaid: MatchPaid,
 ): Promise<{ shown: T; repeated: boolean }> {
-  const insert = (charge: Charge) => write(app, company, { charge, draft }, showing)
+  const insert = (charge: Charge) => write(app, { charge, draft }, showing)
   for (;;) {
     const earlier = await findEarlier(app, company, draft, matchPaid)
     if (earlier) return { shown: showing.show(earlier), repeated: true }
@@ -98,14 +98,13 @@ export async function createCharge<T extends object>(
  */
 async function write<T extends object>(
   app: AppWithCharges,
-  company: Company,
   { charge, draft: { emailIndex } }: { charge: Charge; draft: Draft },
   { show, seal }: Showing<T>,
 ): Promise<T> {
   const events = rules.eventsOfCreation(charge)
   const early = seal ? show(charge) : null
   const response = seal && early ? seal(early) : null
-  const mails = mailsOfCreation(app, company, charge)
+  const mails = mailsOfCreation(app, charge)
   const creation = { charge, emailIndex, events, response, mails, at: app.systemClock.now() }
   const written = app.charges.create(creation)
   written.catch(() => {})

@@ -2,59 +2,45 @@ import type { App } from '../app.ts'
 import { toRealTime } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
-import { composePaymentLink } from '../mails/letters.ts'
 import { type NewMail, type SealedMail, sealMail } from '../mails/sealing.ts'
-import { checkoutUrl } from './addresses.ts'
-import { breakDown } from './breakdown.ts'
 import type { Charge } from './rules.ts'
-
-/** The mail with the link to a charge's page. Null if the payer has no address. */
-export function linkMail(app: App, company: Company, charge: Charge): NewMail | null {
-  const { vault } = app
-  const { link, payer, amount, devMode, expiresAt, description } = charge
-  const to = payer && openPerson(vault, company.id, payer).email
-  if (!payer || !to) return null
-  const breakdown = breakDown(amount, link?.items ?? [])
-  const url = checkoutUrl(app, charge)
-  const payable = { amount, url, expiresAt, devMode, description, breakdown }
-  const about = { to, payerName: payer.name, ...payable }
-  return {
-    companyId: company.id,
-    kind: 'payment-link',
-    letter: composePaymentLink(company, about),
-    expiresAt: toRealTime(app, expiresAt),
-    createdAt: app.systemClock.now(),
-    chargeId: charge.id,
-  }
-}
-
-/** The mail with a new link, if the merchant wants it and the payer has an address. */
-export function mailsOfCreation(app: App, company: Company, charge: Charge): SealedMail[] {
-  const mail = charge.link?.notifyCustomer ? linkMail(app, company, charge) : null
-  return mail ? [sealMail(app.vault, mail)] : []
-}
 
 type Sending = Pick<App, 'vault' | 'systemClock'>
 
-/** The mail with the receipt of a charge. It is composed when it is sent. */
-export const receiptMail = (
+const hasAddress = ({ vault }: Sending, { companyId, payer }: Charge): boolean =>
+  payer !== null && openPerson(vault, companyId, payer).email !== undefined
+
+/** A mail to the payer of a charge. It is composed when it is sent. */
+const payerMail = (
   { systemClock }: Sending,
-  { companyId, id }: Pick<Charge, 'companyId' | 'id'>,
+  kind: NewMail['kind'],
+  { companyId, id }: Charge,
+  expiresAt: Date | null,
 ): NewMail => ({
   companyId,
-  kind: 'receipt',
+  kind,
   letter: { chargeId: id },
-  expiresAt: null,
+  expiresAt,
   createdAt: systemClock.now(),
   chargeId: id,
 })
 
-/** The mails with receipts, if the company wants them and the payers have addresses. */
-export function receiptMails(app: Sending, company: Company, charges: Charge[]): NewMail[] {
-  if (!company.mailsReceipts) return []
-  return charges.flatMap((charge) => {
-    const { payer } = charge
-    if (!payer || !openPerson(app.vault, company.id, payer).email) return []
-    return [receiptMail(app, charge)]
-  })
+/** The mail with the link to a charge's page. */
+export const linkMail = (app: App, charge: Charge): NewMail =>
+  payerMail(app, 'payment-link', charge, toRealTime(app, charge.expiresAt))
+
+/** The mail with the receipt of a charge. */
+export const receiptMail = (app: Sending, charge: Charge): NewMail =>
+  payerMail(app, 'receipt', charge, null)
+
+/** The mail with a new link, if the merchant wants it and the payer has an address. */
+export function mailsOfCreation(app: App, charge: Charge): SealedMail[] {
+  if (!charge.link?.notifyCustomer || !hasAddress(app, charge)) return []
+  return [sealMail(app.vault, linkMail(app, charge))]
 }
+
+/** The mails with receipts, if the company wants them and the payers have addresses. */
+export const receiptMails = (app: Sending, company: Company, charges: Charge[]): NewMail[] =>
+  company.mailsReceipts
+    ? charges.filter((charge) => hasAddress(app, charge)).map((charge) => receiptMail(app, charge))
+    : []

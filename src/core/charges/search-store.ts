@@ -257,9 +257,10 @@ const orderBy = (moment: Moment | null): string =>
 
 const all = (filter: ChargeFilter, { after }: ChargePage, now: Date, binder: Binder): string =>
   [
+    // An index begins at the first of these, so a later page would begin at the end of the period.
+    ...afterCondition(after, momentOf(filter), binder),
     ...fieldConditions(filter, binder),
     ...statusConditions(filter, binder, now),
-    ...afterCondition(after, momentOf(filter), binder),
   ].join(' and ')
 
 /** A payer may be several customers. Reads a page of each, and takes the newest of all. */

@@ -62,7 +62,7 @@ export async function sendChargeMail(
       { 'Retry-After': String(wait_s) },
     )
   }
-  const mail = kind === 'receipt' ? receiptMail(app, charge) : linkMail(app, company, charge)!
+  const mail = kind === 'receipt' ? receiptMail(app, charge) : linkMail(app, charge)
   const sealed = sealMail(app.vault, mail)
   await queueSealed(tx, [sealed])
   await insertMail(tx, charge, sealed.id, now)

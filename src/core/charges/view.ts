@@ -300,8 +300,11 @@ const shownBefore = {
   withoutImage: new WeakMap<Charge, Shown>(),
 }
 
-/** A charge for its company. The view is frozen, so that it is written as JSON once. */
-export function showCharge(
+/**
+ * A charge that is probably shown again before it changes. The view is frozen, so that it is
+ * written as JSON once.
+ */
+export function showAgain(
   charge: Charge,
   showing: Showing,
   { image }: { image: boolean },
@@ -310,15 +313,16 @@ export function showCharge(
   const before = image ? shownBefore.withImage : shownBefore.withoutImage
   const last = before.get(charge)
   if (last?.company === company && last.view.status === asOf(charge, now).status) return last.view
-  const view = Object.freeze(viewOf(charge, showing, image))
+  const view = Object.freeze(showCharge(charge, showing, { image }))
   before.set(charge, { company, view })
   return view
 }
 
-function viewOf(
+/** A charge for its company. */
+export function showCharge(
   charge: Charge,
   { company, vault, publicUrl, now }: Showing,
-  image: boolean,
+  { image }: { image: boolean },
 ): Static<typeof ChargeView> {
   const { id, url, createdAt, expiresAt } = fixedOf(charge, { vault, publicUrl })
   const { status, paymentStatus } = asOf(charge, now)

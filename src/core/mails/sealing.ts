@@ -4,10 +4,10 @@ import type { Vault } from '../../lib/vault.ts'
 import type { MailKind } from './rules.ts'
 
 /**
- * A receipt is composed when it is sent: matching payments is no place to write letters. Until then
- * only the charge is known.
+ * A mail to a payer is composed when it is sent: creating charges and matching payments is no place
+ * to write letters. Until then only the charge is known.
  */
-export type Receipt = { chargeId: Uuid }
+export type AboutCharge = { chargeId: Uuid }
 
 /** Times of mails are real times, also if the company has a clock of its own. */
 export type NewMail = {
@@ -17,7 +17,7 @@ export type NewMail = {
    */
   companyId: Uuid
   kind: MailKind
-  letter: Letter | Receipt
+  letter: Letter | AboutCharge
   /** After this time it is of no use and is not sent. Null if there is no such time. */
   expiresAt: Date | null
   createdAt: Date
@@ -40,10 +40,7 @@ export function sealMail(vault: Vault, { letter, ...mail }: NewMail): SealedMail
   return { ...mail, chargeId: mail.chargeId ?? null, id, sealed }
 }
 
-const open = (vault: Vault, { companyId, id, sealed }: SealedMail) =>
-  JSON.parse(vault.open(sealed, contextOf(companyId, id)))
-
-/** The contents of a mail that is not a receipt. */
-export const openLetter = (vault: Vault, mail: SealedMail): Letter => open(vault, mail)
-
-export const openReceipt = (vault: Vault, mail: SealedMail): Receipt => open(vault, mail)
+export const openMail = (
+  vault: Vault,
+  { companyId, id, sealed }: SealedMail,
+): Letter | AboutCharge => JSON.parse(vault.open(sealed, contextOf(companyId, id)))

@@ -1,15 +1,16 @@
 import type { Letter } from '../../lib/mailer.ts'
 import { formatReais } from '../../lib/money.ts'
 import { checkoutUrl } from '../charges/addresses.ts'
+import { breakDown } from '../charges/breakdown.ts'
 import type { AppWithCharges } from '../charges/group.ts'
 import { type Charge, isPlayMoney, receivedOf } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
 import type { Block } from '../mails/layout.ts'
-import { compose, greetedName, paragraph } from '../mails/letters.ts'
+import { compose, composePaymentLink, greetedName, paragraph } from '../mails/letters.ts'
 import { RECEIPT_LETTERS } from '../mails/receipt-texts.ts'
-import { openReceipt, type SealedMail } from '../mails/sealing.ts'
+import { openMail, type SealedMail } from '../mails/sealing.ts'
 import { findPurchase, receiptLines } from './lines.ts'
 import type { ReceiptLine } from './texts.ts'
 
@@ -47,23 +48,28 @@ export function composeReceipt(company: Company, receipt: ReceiptLetter): Letter
   })
 }
 
-/** Composes a queued receipt from the charge as it is now. Null if the payer has no address. */
-export async function findReceiptLetter(
-  app: AppWithCharges,
-  mail: SealedMail,
-): Promise<Letter | null> {
-  const { companyId } = mail
+/**
+ * The contents of a queued mail. If it is to a payer, it is composed from the charge as it is now.
+ * Null if there is nothing to send any more.
+ */
+export async function findLetter(app: AppWithCharges, mail: SealedMail): Promise<Letter | null> {
+  const { companyId, kind } = mail
+  const contents = openMail(app.vault, mail)
+  if (!('chargeId' in contents)) return contents
   const company = await findCompany(app.db, companyId)
-  const charge = await app.charges.find({ companyId, id: openReceipt(app.vault, mail).chargeId })
+  const charge = await app.charges.find({ companyId, id: contents.chargeId })
   if (!company || !charge?.payer) return null
   const { email: to } = openPerson(app.vault, companyId, charge.payer)
   if (!to) return null
+  const about = { to, payerName: charge.payer.name, url: checkoutUrl(app, charge) }
+  if (kind === 'payment-link') {
+    const { amount, expiresAt, devMode, description, link } = charge
+    const breakdown = breakDown(amount, link?.items ?? [])
+    const payable = { amount, expiresAt, devMode, description, breakdown }
+    // Nobody is asked to pay what is paid or canceled already.
+    return charge.status === 'OPEN' ? composePaymentLink(company, { ...about, ...payable }) : null
+  }
   const purchase = await findPurchase(app, charge)
-  return composeReceipt(company, {
-    to,
-    payerName: charge.payer.name,
-    charge,
-    url: checkoutUrl(app, charge),
-    lines: receiptLines(app, company, charge, purchase, company.language),
-  })
+  const lines = receiptLines(app, company, charge, purchase, company.language)
+  return composeReceipt(company, { ...about, charge, lines })
 }

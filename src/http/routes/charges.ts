@@ -29,6 +29,7 @@ import {
   PaymentState,
   SalesLimits,
   StaticCodeView,
+  showAgain,
   showCharge,
   showCreatedLink,
   showCreatedPix,
@@ -193,7 +194,7 @@ const get = route({
       return { data: showAsCharge(found.recurrence, found.started, showing(call)) }
     }
     const charge = await findCharge(app, company.id, chargeIdOf(call))
-    const shown = showCharge(charge, showing(call), { image: true })
+    const shown = showAgain(charge, showing(call), { image: true })
     if (!isSubscriptionLink(charge)) return { data: shown }
     const started = await findStarted(app.db, company.id, charge.id)
     return { data: { ...shown, ...showSubscription(started, showing(call)) } }
@@ -251,7 +252,8 @@ const listAll = route({
     const read = isPlain
       ? await listCharges(call.app, call.company.id, wanted)
       : (part: Part<Uuid>) => searchCharges(where, call.query, part)
-    const show = (charge: Charge) => showCharge(charge, around, { image })
+    // Few read images again, and those of a long list take much memory.
+    const show = (charge: Charge) => (image ? showCharge : showAgain)(charge, around, { image })
     return readPage(wanted, read, show)
   },
 })

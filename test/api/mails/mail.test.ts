@@ -6,10 +6,11 @@ import pino from 'pino'
 import PostalMime from 'postal-mime'
 import type { Company } from '../../../src/core/companies/rules.ts'
 import { composeWithdrawalCode, composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
-import { openLetter } from '../../../src/core/mails/sealing.ts'
+import { openMail } from '../../../src/core/mails/sealing.ts'
 import { claimDue, FIRST_COMPANY, queueMails } from '../../../src/core/mails/store.ts'
 import { TASK } from '../../../src/core/tasks.ts'
 import type { Log } from '../../../src/lib/log.ts'
+import type { Letter } from '../../../src/lib/mailer.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
 import { startWorker } from '../../../src/worker/worker.ts'
@@ -138,7 +139,11 @@ test('if a process is killed before it stores the outcome, the mail is sent agai
   const lease = new Date(clock.now().getTime() + 10_000)
   const filter = { of: 'first' as const, after: FIRST_COMPANY, except: [], each: 1, limit: 1 }
   const [mail = assert.fail()] = await claimDue(db, filter, clock.now(), lease)
-  await mailer.send({ ...openLetter(vault, mail), id: mail.id, createdAt: mail.createdAt })
+  await mailer.send({
+    ...(openMail(vault, mail) as Letter),
+    id: mail.id,
+    createdAt: mail.createdAt,
+  })
   await sendDueMails(api.app)
   assert.equal(smtp.received.length, 1, 'leased')
   api.clock.advance(10)

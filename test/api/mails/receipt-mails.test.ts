@@ -241,6 +241,28 @@ test('a link is sent before the receipts of its company, and all else before bot
   assert.equal((await claim('payers'))?.kind, 'receipt')
 })
 
+test('a link that was paid or canceled before its mail is sent asks nobody to pay', async () => {
+  const client = await api.client()
+  const link = { total: 4990, customer: payer(), notifyCustomer: true, devMode: true }
+  const ids = []
+  for (let n = 0; n < 3; n++)
+    ids.push((await client.post('/charge/payment-link', link)).body.data.id)
+  await client.post(`/charge/${ids[0]}/simulate-payment`)
+  await client.post(`/charge/${ids[1]}/cancel`)
+  await sendDueMails(api.app)
+  const sent = smtp.received.filter(({ mail }) => mail.text?.includes('/pay/'))
+  assert.equal(sent.length, 2, 'the link that is open, and the receipt of the one that is paid')
+  const outcomes = await api.rows(
+    `select outcome, count(*)::int from mails where company_id = $1 and kind = 'payment-link'
+     group by 1 order by 1`,
+    [client.company.id],
+  )
+  assert.deepEqual(outcomes, [
+    { outcome: 'EXPIRED', count: 2 },
+    { outcome: 'SENT', count: 1 },
+  ])
+})
+
 test('receipts that hang leave room for a mail of another kind', async () => {
   const client = await api.client()
   for (let i = 0; i < 6; i++) await makePaid(api, client, 1990)
