@@ -63,14 +63,17 @@ export async function matchGroups(
   whenLocked: WhenLocked,
 ): Promise<(MatchResult[] | null)[]> {
   // The order of locks is charges, payments, books, as everywhere. Charges are locked before the
-  // payments are looked up, because another transaction may be recording the same one now. Both
-  // statements are sent together, and carried out in this order.
-  const [named, recorded] = await Promise.all([
+  // payments are looked up, because another transaction may be recording the same one now. These
+  // statements are sent together, and carried out in this order. Whoever waits for no lock can have
+  // the books at once, because nobody can wait for them while they wait for somebody.
+  const companyIds = groups.map(({ company }) => company.id)
+  const [named, recorded, books] = await Promise.all([
     lockNamed(tx, groups, whenLocked),
     findRecorded(tx, groups),
+    whenLocked === 'skip' ? lockBooksOfMany(tx, companyIds, 'skip') : null,
   ])
   const open = await findOpen(tx, named, recorded, whenLocked)
-  const locked = await withBooks(tx, open, whenLocked)
+  const locked = await withBooks(tx, open, books)
   const decided = locked.map(decideGroup)
   await write(tx, app, decided)
   const results = new Map(decided.map((group) => [group.company.id, resultsOf(group)]))
@@ -117,18 +120,19 @@ async function lockNamed(
 type LockedGroup = OpenGroup & { books: Books }
 
 /**
- * Locks the books of companies. This is before anything is written, so that two transactions with
- * the same payment cannot wait for each other.
+ * Locks the books of companies, unless they were before: `locked` has those that nobody else has.
+ * This is before anything is written, so that two transactions with the same payment cannot wait
+ * for each other.
  */
 async function withBooks(
   tx: Tx,
   groups: OpenGroup[],
-  whenLocked: WhenLocked,
+  locked: Map<Uuid, Books> | null,
 ): Promise<LockedGroup[]> {
   if (groups.length === 0) return []
   const ids = groups.map(({ company }) => company.id)
-  const books = await lockBooksOfMany(tx, ids, whenLocked)
-  assert(whenLocked === 'skip' || books.size === ids.length, 'a company has its books')
+  const books = locked ?? (await lockBooksOfMany(tx, ids, 'wait'))
+  assert(locked || books.size === ids.length, 'a company has its books')
   return groups.flatMap((group) => {
     const own = books.get(group.company.id)
     return own ? [{ ...group, books: own }] : []
@@ -297,6 +301,8 @@ async function write(tx: Tx, app: MatchApp, decided: DecidedGroup[]): Promise<vo
       app.vault,
       groups.flatMap((group) => receiptsOf(app, group)),
     ),
+    // The events, for which the next commit would wait otherwise.
+    tx.flush(),
   ])
   // If another transaction has recorded a payment, that is why the others fail.
   others.catch(() => {})

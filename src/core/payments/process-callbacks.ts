@@ -222,7 +222,7 @@ export function matchAll(
       for (const [n, one] of own.entries()) results.set(same[n]!, one)
     }
     const processed = [...results.keys()].flatMap((one) => one.processed)
-    await Promise.all([markProcessed(tx, processed, app.systemClock.now()), tx.flush()])
+    await markProcessed(tx, processed, app.systemClock.now())
     return all.map((one) => results.get(one) ?? null)
   })
 }
