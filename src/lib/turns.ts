@@ -4,8 +4,9 @@ import { createFairQueue, type Release } from './fair-queue.ts'
 const PIECE_MS = 1
 
 /**
- * Work that takes long on the event loop, such as long lists, large bodies and mails. Each turn of the
- * loop has one piece of it, and companies alternate, so that other requests are served in between.
+ * Work that takes long on the event loop, such as long lists, large bodies and mails. Each turn of
+ * the loop has one piece of it, and companies alternate, so that other requests are served in
+ * between.
  */
 const turns = createFairQueue({ size: 1 })
 
