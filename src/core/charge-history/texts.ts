@@ -7,46 +7,11 @@ import type { RefundState } from '../refunds/rules.ts'
 
 export type Unpaid = 'expired' | 'opened' | 'unused' | 'canceled' | 'uncollected'
 
-/** What the timeline of a charge says. */
-export type HistoryTexts = {
-  made: string
-  madeBy: { person(name: string): string; key(name: string): string; other: string }
-  sale: string
-  subscription: string
-  code: string
-  mailed: string
-  mailedAgain: string
-  outcomes: Record<MailOutcome | 'WAITING', string>
-  unsent: Record<'payment-link' | 'receipt', string>
-  mailReasons: Record<MailReason, string>
-  opened: string
-  paid: string
-  settledByHand: string
-  shortBy(amount: string): string
-  bank: string
-  simulated: string
-  simulatedBank: string
-  released: string
-  releaseAt(moment: string): string
-  refund(amount: string): string
-  bankReturn(amount: string): string
-  bankReasons: Record<ReturnReason, string>
-  refundStates: Record<RefundState, string>
-  canceled: string
-  expired: string
-  collectionFailed: string
-  unmatched(amount: string): string
-  settling(amount: string): string
-  reasons: Record<UnmatchedReason, string>
-  paymentStates: Record<PaymentState, string>
-  unpaid: Record<Unpaid, string>
-}
-
-const pt: HistoryTexts = {
+const pt = {
   made: 'Cobrança criada',
   madeBy: {
-    person: (name) => `por ${name}, no painel`,
-    key: (name) => `pela API, com a chave ${name}`,
+    person: (name: string) => `por ${name}, no painel`,
+    key: (name: string) => `pela API, com a chave ${name}`,
     other: 'pelo sistema',
   },
   sale: 'Venda pelo QR Code fixo',
@@ -59,7 +24,7 @@ const pt: HistoryTexts = {
     FAILED: 'Não foi possível enviar',
     EXPIRED: 'Não enviado: o prazo acabou',
     WAITING: 'Na fila de envio',
-  },
+  } satisfies Record<MailOutcome | 'WAITING', string>,
   unsent: {
     'payment-link': 'Link não enviado por e-mail',
     receipt: 'Comprovante não enviado por e-mail',
@@ -70,52 +35,59 @@ const pt: HistoryTexts = {
     RECIPIENT: 'Este endereço já recebeu e-mails demais hoje.',
     COMPANY: 'A empresa chegou ao limite de e-mails do dia.',
     ALL: 'O serviço chegou ao limite de e-mails do dia.',
-  },
+  } satisfies Record<MailReason, string>,
   opened: 'Página de pagamento aberta',
   paid: 'Pagamento recebido',
   settledByHand: 'Cobrança quitada manualmente',
-  shortBy: (amount) => `Faltaram ${amount} do valor cobrado.`,
+  shortBy: (amount: string) => `Faltaram ${amount} do valor cobrado.`,
   bank: 'Banco do pagador',
   simulated: 'Pagamento simulado',
   simulatedBank: 'Banco simulado',
   released: 'Valor liberado para saque',
-  releaseAt: (moment) => `O valor fica disponível para saque em ${moment}.`,
-  refund: (amount) => `Devolução de ${amount}`,
-  bankReturn: (amount) => `O banco devolveu ${amount}`,
+  releaseAt: (moment: string) => `O valor fica disponível para saque em ${moment}.`,
+  refund: (amount: string) => `Devolução de ${amount}`,
+  bankReturn: (amount: string) => `O banco devolveu ${amount}`,
   bankReasons: {
     FRAUD: 'Contestação por fraude',
     OPERATIONAL_FAILURE: 'Falha operacional do banco',
     SUBSCRIPTION_CLAIM: 'Contestação de assinatura',
     OTHER: 'O banco não informou o motivo',
-  },
-  refundStates: { PROCESSING: 'Em andamento', COMPLETED: 'Concluída', FAILED: 'Não realizada' },
+  } satisfies Record<ReturnReason, string>,
+  refundStates: {
+    PROCESSING: 'Em andamento',
+    COMPLETED: 'Concluída',
+    FAILED: 'Não realizada',
+  } satisfies Record<RefundState, string>,
   canceled: 'Cobrança cancelada',
   expired: 'Cobrança expirada',
   collectionFailed: 'O banco não conseguiu cobrar',
-  unmatched: (amount) => `Pix de ${amount} que não quitou a cobrança`,
-  settling: (amount) => `Pix de ${amount} que foi usado para quitar a cobrança`,
+  unmatched: (amount: string) => `Pix de ${amount} que não quitou a cobrança`,
+  settling: (amount: string) => `Pix de ${amount} que foi usado para quitar a cobrança`,
   reasons: {
     LATE: 'Chegou depois do prazo.',
     CANCELED: 'A cobrança já estava cancelada.',
     DUPLICATE: 'A cobrança já estava paga.',
     WRONG_AMOUNT: 'O valor é diferente do cobrado.',
     UNKNOWN: 'Não informava a cobrança.',
-  },
+  } satisfies Record<UnmatchedReason, string>,
   paymentStates: {
     MATCHED: 'Identificado',
     UNMATCHED: 'Aguardando decisão',
     ACCEPTED: 'Aceito',
     REFUNDING: 'Em devolução',
     REFUNDED: 'Devolvido',
-  },
+  } satisfies Record<PaymentState, string>,
   unpaid: {
     expired: 'Não foi paga: o prazo acabou.',
     opened: 'Não foi paga: o prazo acabou. A página de pagamento chegou a ser aberta.',
     unused: 'Não foi paga: o prazo acabou antes que o pagador gerasse o código Pix.',
     canceled: 'Não foi paga: a cobrança foi cancelada antes do pagamento.',
     uncollected: 'Não foi paga: o banco do pagador recusou todas as tentativas de débito.',
-  },
+  } satisfies Record<Unpaid, string>,
 }
+
+/** What the timeline of a charge says. */
+export type HistoryTexts = typeof pt
 
 const en: HistoryTexts = {
   made: 'Charge created',

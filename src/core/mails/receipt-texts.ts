@@ -1,33 +1,22 @@
 import type { Language } from '../../lib/language.ts'
 
-/** What a mail to a payer says when they have paid. */
-export type ReceiptLetterTexts = {
-  subject(company: string, amount: string): string
+const pt = {
+  subject: (company: string, amount: string) => `${company}: comprovante de pagamento de ${amount}`,
   /** Is before the subject of a receipt for play money. */
-  test: string
-  title: string
-  testTitle: string
-  greeting(name: string | null): string
-  intro(company: string): string
-  refunded: string
-  open: string
-  unknown: string
-  /** At the end of every mail to a payer. */
-  payerFooter: string
-}
-
-const pt: ReceiptLetterTexts = {
-  subject: (company, amount) => `${company}: comprovante de pagamento de ${amount}`,
   test: '[TESTE]',
   title: 'Comprovante de pagamento',
   testTitle: 'Comprovante de teste, sem valor',
-  greeting: (name) => (name === null ? 'Olá!' : `Olá, ${name}!`),
-  intro: (company) => `${company} recebeu o seu pagamento via Pix.`,
+  greeting: (name: string | null) => (name === null ? 'Olá!' : `Olá, ${name}!`),
+  intro: (company: string) => `${company} recebeu o seu pagamento via Pix.`,
   refunded: 'Este pagamento já foi devolvido, no todo ou em parte: veja o valor devolvido.',
   open: 'Ver e salvar o comprovante',
   unknown: 'Não reconhece este pagamento? Responda a este e-mail para falar com a loja.',
+  /** At the end of every mail to a payer. */
   payerFooter: 'Mensagem automática. Para falar com a loja, responda a este e-mail.',
 }
+
+/** What a mail to a payer says when they have paid. */
+export type ReceiptLetterTexts = typeof pt
 
 const en: ReceiptLetterTexts = {
   subject: (company, amount) => `${company}: payment receipt, ${amount}`,

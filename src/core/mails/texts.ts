@@ -1,101 +1,17 @@
 import type { Language } from '../../lib/language.ts'
 import type { ReturnReason } from '../../provider/port.ts'
 
-/** The texts of letters in each language. */
-export type Texts = {
-  amount: string
-  destination: string
-  automatic: string
-  sandbox: string
-  code: {
-    subject(amount: string): string
-    title: string
-    intro(company: string): string
-    validity(minutes: number, until: string): string
-    secrecy: string
-    notYou: string
-  }
-  completed: {
-    subject(amount: string): string
-    title: string
-    intro: string
-    at: string
-    endToEndId: string
-    notYou: string
-  }
-  failed: {
-    subject(amount: string): string
-    title: string
-    intro: string
-    reason: string
-  }
-  returned: {
-    subject(amount: string): string
-    title: string
-    intro: string
-    reason: string
-    reasons: Record<ReturnReason, string>
-    at: string
-    payment: string
-    return: string
-    charge: string
-    below(amount: string): string
-    unknown: string
-  }
-  link: {
-    subject(company: string, amount: string): string
-    title(amount: string): string
-    greeting(name: string | null): string
-    intro(company: string): string
-    andMore(count: number): string
-    discount: string
-    addition: string
-    description: string
-    until: string
-    pay: string
-    unknown: string
-  }
-  webhook: {
-    name: string
-    address: string
-  }
-  failing: {
-    subject(name: string): string
-    title: string
-    intro(since: string): string
-    end(at: string): string
-    repair: string
-  }
-  deactivated: {
-    subject(name: string): string
-    title: string
-    gone: string
-    failing: string
-    kept: string
-    activate: string
-  }
-  certificate: {
-    subject(bank: string, day: string): string
-    title: string
-    intro(company: string): string
-    bank: string
-    end: string
-    after: string
-    renew: string
-  }
-}
-
-const pt: Texts = {
+const pt = {
   amount: 'Valor',
   destination: 'Chave Pix de destino',
   automatic: 'Mensagem automática. Não é necessário responder.',
   sandbox: 'Ambiente de testes: nenhum valor real é movimentado.',
   code: {
-    subject: (amount) => `Código para confirmar o saque de ${amount}`,
+    subject: (amount: string) => `Código para confirmar o saque de ${amount}`,
     title: 'Confirme o saque',
-    intro: (company) =>
+    intro: (company: string) =>
       `Um saque foi solicitado na conta de ${company}. Para confirmar, use este código:`,
-    validity: (minutes, until) =>
+    validity: (minutes: number, until: string) =>
       `O código vale por ${minutes} ${minutes === 1 ? 'minuto' : 'minutos'}, até ${until} (horário de Brasília), e só pode ser usado uma vez.`,
     secrecy:
       'Nunca compartilhe este código, nem por telefone, nem por mensagem. Ninguém da nossa equipe vai pedir este código.',
@@ -103,7 +19,7 @@ const pt: Texts = {
       'Não foi você quem pediu? Não informe o código a ninguém: sem ele, o dinheiro não sai da conta. Cancele o saque e troque as chaves de API da empresa: alguém pode estar usando uma delas.',
   },
   completed: {
-    subject: (amount) => `Saque de ${amount} concluído`,
+    subject: (amount: string) => `Saque de ${amount} concluído`,
     title: 'Saque concluído',
     intro: 'O valor foi enviado por Pix.',
     at: 'Concluído em',
@@ -112,13 +28,13 @@ const pt: Texts = {
       'Não reconhece este saque? Troque imediatamente as chaves de API da empresa e fale com o banco, informando o ID da transação.',
   },
   failed: {
-    subject: (amount) => `Saque de ${amount} não concluído`,
+    subject: (amount: string) => `Saque de ${amount} não concluído`,
     title: 'O saque não foi concluído',
     intro: 'O valor voltou para o saldo disponível. Você pode solicitar o saque novamente.',
     reason: 'Motivo',
   },
   returned: {
-    subject: (amount) => `O banco devolveu ${amount} de um pagamento recebido`,
+    subject: (amount: string) => `O banco devolveu ${amount} de um pagamento recebido`,
     title: 'O banco devolveu um pagamento',
     intro:
       'O banco devolveu ao pagador um valor que você havia recebido, sem que você tenha pedido a devolução por aqui. O valor já foi descontado do seu saldo.',
@@ -128,22 +44,22 @@ const pt: Texts = {
       OPERATIONAL_FAILURE: 'Falha operacional de um dos bancos (MED)',
       SUBSCRIPTION_CLAIM: 'Contestação de uma cobrança do Pix Automático (MED)',
       OTHER: 'Feita diretamente no banco, ou não informado',
-    },
+    } satisfies Record<ReturnReason, string>,
     at: 'Devolvido em (horário de Brasília)',
     payment: 'ID do pagamento',
     return: 'ID da devolução',
     charge: 'Cobrança',
-    below: (amount) =>
+    below: (amount: string) =>
       `O saldo disponível ficou negativo: ${amount}. Os próximos recebimentos cobrem essa diferença antes de um novo saque.`,
     unknown:
       'Não concorda com esta devolução? Fale com o banco e informe o ID da devolução. Se o pedido ainda não foi entregue, confira antes de enviar.',
   },
   link: {
-    subject: (company, amount) => `${company}: cobrança de ${amount}`,
-    title: (amount) => `Cobrança de ${amount}`,
-    greeting: (name) => (name === null ? 'Olá!' : `Olá, ${name}!`),
-    intro: (company) => `${company} enviou um link de pagamento para você.`,
-    andMore: (count) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
+    subject: (company: string, amount: string) => `${company}: cobrança de ${amount}`,
+    title: (amount: string) => `Cobrança de ${amount}`,
+    greeting: (name: string | null) => (name === null ? 'Olá!' : `Olá, ${name}!`),
+    intro: (company: string) => `${company} enviou um link de pagamento para você.`,
+    andMore: (count: number) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
     discount: 'Desconto',
     addition: 'Acréscimo',
     description: 'Descrição',
@@ -154,17 +70,17 @@ const pt: Texts = {
   },
   webhook: { name: 'Webhook', address: 'Endereço' },
   failing: {
-    subject: (name) => `O webhook ${name} não está recebendo eventos`,
+    subject: (name: string) => `O webhook ${name} não está recebendo eventos`,
     title: 'Seu webhook não está recebendo eventos',
-    intro: (since) =>
+    intro: (since: string) =>
       `Desde ${since} (horário de Brasília) nenhum evento é entregue a este webhook: o servidor não responde ou responde com erro.`,
-    end: (at) =>
+    end: (at: string) =>
       `Se continuar assim, ele será desativado a partir de ${at} (horário de Brasília). Uma única entrega bem-sucedida evita isso.`,
     repair:
       'Veja o que o servidor respondeu em GET /webhook/{id}/deliveries. Depois de corrigir o problema, reenvie o que falhou com POST /webhook/{id}/replay.',
   },
   deactivated: {
-    subject: (name) => `O webhook ${name} foi desativado`,
+    subject: (name: string) => `O webhook ${name} foi desativado`,
     title: 'Seu webhook foi desativado',
     gone: 'O servidor respondeu que este endereço não existe mais (410). Não enviaremos mais eventos a ele.',
     failing:
@@ -174,9 +90,9 @@ const pt: Texts = {
       'Depois de corrigir o problema, reative o webhook com PUT /webhook/{id} e o status ACTIVE, e reenvie o que falhou com POST /webhook/{id}/replay.',
   },
   certificate: {
-    subject: (bank, day) => `O certificado da conexão com ${bank} vence em ${day}`,
+    subject: (bank: string, day: string) => `O certificado da conexão com ${bank} vence em ${day}`,
     title: 'Renove o certificado do banco',
-    intro: (company) =>
+    intro: (company: string) =>
       `A conexão de ${company} com o banco usa um certificado que está prestes a vencer.`,
     bank: 'Banco',
     end: 'Vence em (horário de Brasília)',
@@ -186,6 +102,9 @@ const pt: Texts = {
       'Emita um certificado novo no portal do banco e envie-o a quem opera este serviço, para instalar com vintem bank connect. As cobranças em aberto continuam válidas.',
   },
 }
+
+/** The texts of letters in each language. */
+export type Texts = typeof pt
 
 const en: Texts = {
   amount: 'Amount',

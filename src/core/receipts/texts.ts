@@ -17,16 +17,7 @@ export type ReceiptLine = {
   values: string[]
 }
 
-/** The labels of a receipt's lines, on its page and in its mail. */
-export type ReceiptLabels = {
-  lines: Record<ReceiptLine['kind'], string>
-  notReal(amount: string): string
-  moment(day: string, time: string): string
-  zone: string
-  andMore(count: number): string
-}
-
-const pt: ReceiptLabels = {
+const pt = {
   lines: {
     amount: 'Valor',
     charged: 'Valor da cobrança',
@@ -38,12 +29,15 @@ const pt: ReceiptLabels = {
     method: 'Forma de pagamento',
     endToEndId: 'ID da transação',
     chargeId: 'ID da cobrança',
-  },
-  notReal: (amount) => `${amount} (fictício)`,
-  moment: (day, time) => `${day} às ${time}`,
+  } satisfies Record<ReceiptLine['kind'], string>,
+  notReal: (amount: string) => `${amount} (fictício)`,
+  moment: (day: string, time: string) => `${day} às ${time}`,
   zone: 'horário de Brasília',
-  andMore: (count) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
+  andMore: (count: number) => (count === 1 ? 'e mais 1 item' : `e mais ${count} itens`),
 }
+
+/** The labels of a receipt's lines, on its page and in its mail. */
+export type ReceiptLabels = typeof pt
 
 const en: ReceiptLabels = {
   lines: {

@@ -3,24 +3,7 @@ import type { EndReason, Recurrence } from './rules.ts'
 
 export type SubscriptionWord = 'link' | 'closed' | Lowercase<Recurrence['authStatus']>
 
-/** What is said of an agreement and of its charges. */
-export type AgreementTexts = {
-  explained: Record<SubscriptionWord, string>
-  reasons: Record<EndReason, string>
-  /** What has become of a charge, and what the bank does next. */
-  steps: {
-    planned(day: string): string
-    scheduled(day: string): string
-    retry(due: string, day: string): string
-    late(due: string): string
-    failed(last: string): string
-    canceled: string
-    paid(day: string): string
-    unanswered: string
-  }
-}
-
-const pt: AgreementTexts = {
+const pt = {
   explained: {
     link: 'Quem abre o link informa os próprios dados e autoriza a assinatura no banco.',
     closed: 'Ninguém mais pode assinar por este link. As assinaturas já feitas continuam.',
@@ -30,26 +13,30 @@ const pt: AgreementTexts = {
     rejected: 'O cliente recusou a autorização no banco. Se foi engano, crie uma nova assinatura.',
     expired: 'O prazo de 30 dias para autorizar acabou. Crie uma nova assinatura.',
     canceled: 'Nada mais é cobrado. O que já foi pago continua pago.',
-  },
+  } satisfies Record<SubscriptionWord, string>,
   reasons: {
     CUSTOMER_ASKED: 'O cliente pediu',
     NOT_PAID: 'Falta de pagamento',
     MISTAKE: 'Criada por engano',
     OTHER: 'Outro motivo',
-  },
+  } satisfies Record<EndReason, string>,
+  /** What has become of a charge, and what the bank does next. */
   steps: {
-    planned: (day) => `Será enviada ao banco em ${day}.`,
-    scheduled: (day) => `Agendada no banco do cliente para ${day}.`,
-    retry: (due, day) =>
+    planned: (day: string) => `Será enviada ao banco em ${day}.`,
+    scheduled: (day: string) => `Agendada no banco do cliente para ${day}.`,
+    retry: (due: string, day: string) =>
       `Não foi paga em ${due}, em geral por falta de saldo. O banco tenta de novo em ${day}.`,
-    late: (due) => `Não foi paga em ${due}. Aguardando a resposta do banco.`,
-    failed: (last) =>
+    late: (due: string) => `Não foi paga em ${due}. Aguardando a resposta do banco.`,
+    failed: (last: string) =>
       `Não foi paga: o banco tentou até ${last}, em geral sem saldo na conta. Fale com o cliente.`,
     canceled: 'Cancelada antes do débito.',
-    paid: (day) => `Paga em ${day}.`,
+    paid: (day: string) => `Paga em ${day}.`,
     unanswered: 'O banco não está respondendo; continuamos perguntando.',
   },
 }
+
+/** What is said of an agreement and of its charges. */
+export type AgreementTexts = typeof pt
 
 const en: AgreementTexts = {
   explained: {
