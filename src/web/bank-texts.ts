@@ -3,75 +3,36 @@ import type { Language } from '../lib/language.ts'
 import type { Fault } from '../pix/brcode.ts'
 import type { AgreementStatus, Frequency } from '../provider/port.ts'
 
-export type BankTexts = {
-  title: string
-  intro: string
-  paste: { label: string; hint: string; button: string }
-  faults: {
-    empty: string
-    code: Record<Fault['reason'], string>
-    unknown: string
-    amount: string
-    undecided: string
-    clock: string
-  }
-  names: Record<BankName, string>
-  kinds: Record<'dynamic' | 'static' | 'recurrence', string>
-  bank: string
-  pay: {
-    title: string
-    amount: string
-    amountHint: string
-    button: string
-    again: string
-    late: string
-    twice: string
-    waitAndPay: string
-    waitHint: string
-  }
-  charge: Record<ChargeStatus, string | null>
-  paid: { title: string; matched: string; unmatched: string }
-  reasons: Record<UnmatchedReason, string>
-  decide: Record<'approve' | 'empty' | 'fill' | 'drain' | 'reject' | 'cancel', string>
-  agreement: Record<AgreementStatus, string>
-  frequency: Record<Frequency, string>
-  funds: { yes: string; no: string; hint: string }
-  fields: { title: string; id: string; name: string; value: string }
-  field: Record<string, string>
-  open: { title: string; none: string; until(at: string): string; fixed: string; monthly: string }
-  history: { title: string; none: string; sent: string; back: string }
-  clock: {
-    title: string
-    text: string
-    hour: string
-    day: string
-    week: string
-    month: string
-    advancing(target: string): string
-  }
+const CHARGE_PT: Record<ChargeStatus, string | null> = {
+  OPEN: null,
+  COMPLETED:
+    'Esta cobrança já foi paga. Um banco real recusaria; aqui, o segundo pagamento chega e aparece para a empresa como não identificado (DUPLICATE).',
+  EXPIRED:
+    'Esta cobrança expirou. Um banco real recusaria; aqui, o pagamento chega e aparece para a empresa como não identificado (LATE).',
+  CANCELED:
+    'Esta cobrança foi cancelada. Um banco real recusaria; aqui, o pagamento chega e aparece para a empresa como não identificado (CANCELED).',
 }
 
-type BankName =
-  | 'receiver'
-  | 'taxId'
-  | 'city'
-  | 'bank'
-  | 'amount'
-  | 'kind'
-  | 'until'
-  | 'expiredAt'
-  | 'txid'
-  | 'description'
-  | 'id'
-  | 'at'
-  | 'product'
-  | 'frequency'
-  | 'agreement'
-  | 'retries'
-  | 'funds'
-  | 'state'
+const FIELD_PT: Record<string, string> = {
+  '00': 'Versão do formato',
+  '01': 'Uso (12: uma vez)',
+  '26.00': 'Arranjo',
+  '26.01': 'Chave Pix',
+  '26.02': 'Mensagem',
+  '26.25': 'Endereço da cobrança',
+  '52': 'Categoria',
+  '53': 'Moeda (986: real)',
+  '54': 'Valor',
+  '58': 'País',
+  '59': 'Nome do recebedor',
+  '60': 'Cidade do recebedor',
+  '62.05': 'Identificador (txid)',
+  '63': 'Verificação (CRC16)',
+  '80.00': 'Arranjo',
+  '80.25': 'Endereço da recorrência',
+}
 
-const pt: BankTexts = {
+const pt = {
   title: 'Banco simulado',
   intro:
     'O aplicativo do banco de quem paga, para testes. Nenhum valor real é movimentado: só funcionam códigos do ambiente de testes.',
@@ -90,7 +51,7 @@ const pt: BankTexts = {
       'repeated-field': 'O código tem um campo repetido.',
       'missing-field': 'Falta um campo obrigatório: confira se o código foi copiado inteiro.',
       'bad-value': 'Um campo do código tem um valor inválido.',
-    },
+    } satisfies Record<Fault['reason'], string>,
     unknown: 'O código é válido, mas não foi emitido por este banco simulado.',
     amount: 'Informe um valor a partir de R$ 0,01, como 19,90.',
     undecided: 'Esta assinatura não permite mais essa ação.',
@@ -133,15 +94,7 @@ const pt: BankTexts = {
     waitAndPay: 'Deixar expirar e pagar com atraso',
     waitHint: 'Avança o relógio da empresa para depois do prazo e paga em seguida.',
   },
-  charge: {
-    OPEN: null,
-    COMPLETED:
-      'Esta cobrança já foi paga. Um banco real recusaria; aqui, o segundo pagamento chega e aparece para a empresa como não identificado (DUPLICATE).',
-    EXPIRED:
-      'Esta cobrança expirou. Um banco real recusaria; aqui, o pagamento chega e aparece para a empresa como não identificado (LATE).',
-    CANCELED:
-      'Esta cobrança foi cancelada. Um banco real recusaria; aqui, o pagamento chega e aparece para a empresa como não identificado (CANCELED).',
-  },
+  charge: CHARGE_PT,
   paid: {
     title: 'Pix enviado',
     matched: 'A empresa recebeu e a cobrança está paga.',
@@ -153,7 +106,7 @@ const pt: BankTexts = {
     DUPLICATE: 'a cobrança já estava paga (DUPLICATE).',
     WRONG_AMOUNT: 'o valor é diferente do cobrado (WRONG_AMOUNT).',
     UNKNOWN: 'nenhuma cobrança tem este identificador (UNKNOWN).',
-  },
+  } satisfies Record<UnmatchedReason, string>,
   decide: {
     approve: 'Autorizar',
     empty: 'Autorizar com a conta sem saldo',
@@ -168,41 +121,24 @@ const pt: BankTexts = {
     REJECTED: 'Recusada',
     EXPIRED: 'Expirada sem resposta',
     CANCELED: 'Cancelada',
-  },
+  } satisfies Record<AgreementStatus, string>,
   frequency: {
     WEEKLY: 'toda semana',
     MONTHLY: 'todo mês',
     SEMIANNUAL: 'a cada seis meses',
     ANNUAL: 'todo ano',
-  },
+  } satisfies Record<Frequency, string>,
   funds: {
     yes: 'com saldo',
     no: 'sem saldo',
     hint: 'Sem saldo, as próximas cobranças falham e o banco tenta novamente em outros dias.',
   },
   fields: { title: 'Campos do código', id: 'Campo', name: 'Significado', value: 'Valor' },
-  field: {
-    '00': 'Versão do formato',
-    '01': 'Uso (12: uma vez)',
-    '26.00': 'Arranjo',
-    '26.01': 'Chave Pix',
-    '26.02': 'Mensagem',
-    '26.25': 'Endereço da cobrança',
-    '52': 'Categoria',
-    '53': 'Moeda (986: real)',
-    '54': 'Valor',
-    '58': 'País',
-    '59': 'Nome do recebedor',
-    '60': 'Cidade do recebedor',
-    '62.05': 'Identificador (txid)',
-    '63': 'Verificação (CRC16)',
-    '80.00': 'Arranjo',
-    '80.25': 'Endereço da recorrência',
-  },
+  field: FIELD_PT,
   open: {
     title: 'Códigos em aberto',
     none: 'Nenhum por enquanto. Crie uma cobrança pela API e ela aparece aqui.',
-    until: (at) => `até ${at}`,
+    until: (at: string) => `até ${at}`,
     fixed: 'QR Code fixo',
     monthly: 'assinatura',
   },
@@ -219,9 +155,11 @@ const pt: BankTexts = {
     day: '+1 dia',
     week: '+1 semana',
     month: '+1 mês',
-    advancing: (target) => `Avançando até ${target}…`,
+    advancing: (target: string) => `Avançando até ${target}…`,
   },
 }
+
+export type BankTexts = typeof pt
 
 const en: BankTexts = {
   title: 'Simulated bank',

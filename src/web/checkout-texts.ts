@@ -1,68 +1,11 @@
 import type { ShippingFault, ShippingField } from '../core/charges/shipping.ts'
 import type { Language } from '../lib/language.ts'
 
-type Ending = { title: string; text: string }
-
-/** The texts of the page of a charge. */
-export type CheckoutTexts = {
-  title(amount: string): string
-  toPay: string
-  /** Formats a moment that is given as dd/mm/aaaa HH:mm. */
-  moment(at: string): string
-  validUntil: string
-  timeLeft: string
-  lastMinutes: string
-  dueOn: string
-  waiting: string
-  qrTitle: string
-  qrAlt: string
-  showQr: string
-  hideQr: string
-  code: string
-  copy: string
-  copied: string
-  stepsTitle: string
-  steps: string[]
-  refresh: string
-  details: string
-  description: string
-  quantity(count: number, name: string): string
-  total: string
-  discount: string
-  addition: string
-  subscription: string
-  payer: string
-  receiver: string
-  amount: string
-  paid: Ending
-  refundedAll: Ending
-  unavailable: Ending
-  expired: Ending
-  canceled: Ending
-  collecting: Ending
-  uncollected: Ending
-  success: string
-  failed: string
-  leaving: [before: string, after: string]
-  stay: string
-  dev: { title: string; text: string; simulate: string }
-  sandbox: { text: string; code: string; bank: string }
-  goOn: string
-  goOnHint: string
-  shippingTitle: string
-  shippingHint: string
-  fields: Record<ShippingField, string>
-  optional: string
-  chooseState: string
-  faults: Record<ShippingFault, string>
-  badPostalCode: string
-  check: string
-}
-
-const pt: CheckoutTexts = {
-  title: (amount) => `Pagar ${amount} com Pix`,
+const pt = {
+  title: (amount: string) => `Pagar ${amount} com Pix`,
   toPay: 'Valor a pagar',
-  moment: (at) => at.replace(' ', ' às '),
+  /** Formats a moment that is given as dd/mm/aaaa HH:mm. */
+  moment: (at: string) => at.replace(' ', ' às '),
   validUntil: 'Válido até',
   timeLeft: 'Expira em',
   lastMinutes: 'Este Pix expira em menos de 2 minutos.',
@@ -84,7 +27,7 @@ const pt: CheckoutTexts = {
   refresh: 'Já paguei, atualizar',
   details: 'Detalhes',
   description: 'Descrição',
-  quantity: (count, name) => `${count} × ${name}`,
+  quantity: (count: number, name: string) => `${count} × ${name}`,
   total: 'Total',
   discount: 'Desconto',
   addition: 'Acréscimo',
@@ -119,7 +62,7 @@ const pt: CheckoutTexts = {
   },
   success: 'Voltar à loja',
   failed: 'Voltar à loja',
-  leaving: ['Voltando à loja em ', ' s…'],
+  leaving: ['Voltando à loja em ', ' s…'] satisfies [before: string, after: string],
   stay: 'Ficar nesta página',
   dev: {
     title: 'Cobrança de teste',
@@ -143,7 +86,7 @@ const pt: CheckoutTexts = {
     district: 'Bairro',
     city: 'Cidade',
     state: 'Estado',
-  },
+  } satisfies Record<ShippingField, string>,
   optional: 'opcional',
   chooseState: 'Selecione',
   faults: {
@@ -151,10 +94,13 @@ const pt: CheckoutTexts = {
     'too-long': 'Texto muito longo.',
     unknown: 'Selecione o estado.',
     elsewhere: 'Este CEP não pertence ao estado escolhido.',
-  },
+  } satisfies Record<ShippingFault, string>,
   badPostalCode: 'CEP inválido: informe 8 dígitos.',
   check: 'Confira os campos destacados.',
 }
+
+/** The texts of the page of a charge. */
+export type CheckoutTexts = typeof pt
 
 const en: CheckoutTexts = {
   title: (amount) => `Pay ${amount} with Pix`,

@@ -1,26 +1,8 @@
 import type { Language } from '../lib/language.ts'
 
-type Texts = {
-  title: string
-  where(address: string): string
-  intro: { local: string; served: string }
-  running: string
-  names: Record<'address' | 'version' | 'interface' | 'database' | 'mode' | 'worker', string>
-  database: { embedded: string; own: string; notAnswering: string }
-  mode: { local: string; served: string }
-  worker(count: number): string
-  links: string
-  link: Record<'guides' | 'docs' | 'bank' | 'mailbox', { name: string; text: string }>
-  dashboard: Record<'title' | 'local' | 'served' | 'open', string>
-  key: { title: string; text: string; name: string }
-  ownKey: string
-  calls: { title: string; text: string; result: string }
-  call: Record<'create' | 'pay' | 'read', { name: string; text: string }>
-}
-
-const pt: Texts = {
+const pt = {
   title: 'O Vintém está no ar',
-  where: (address) => `Você está em ${address}`,
+  where: (address: string) => `Você está em ${address}`,
   intro: {
     local:
       'Tudo aqui roda na sua máquina, com dinheiro fictício. Crie uma cobrança, abra a página dela em uma aba, pague no banco simulado em outra e veja a primeira ficar verde.',
@@ -38,7 +20,7 @@ const pt: Texts = {
   },
   database: { embedded: 'embutido', own: 'próprio', notAnswering: 'não responde' },
   mode: { local: 'Local, só com dinheiro fictício', served: 'Servidor' },
-  worker: (count) =>
+  worker: (count: number) =>
     count === 0
       ? 'Parado: inicie um com --role worker'
       : `Rodando${count > 1 ? ` (${count})` : ''}`,
@@ -84,6 +66,8 @@ const pt: Texts = {
     read: { name: 'Consultar a cobrança', text: 'Agora está COMPLETED e PAID.' },
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Vintém is running',

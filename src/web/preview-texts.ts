@@ -1,32 +1,25 @@
 import type { Language } from '../lib/language.ts'
 import type { State } from './found.ts'
 
-/** What a messenger shows of a link to a page. It never names the payer. */
-export type PreviewTexts = {
-  locale: string
-  caption: string
-  mark: string
-  imageAlt(company: string): string
-  test: string
-  charge(state: State, company: string): string
-  subscription(price: string, company: string): string
-}
-
-const pt: PreviewTexts = {
+const pt = {
   locale: 'pt_BR',
   caption: 'Pagamento via Pix',
   mark: 'AMBIENTE DE TESTES',
-  imageAlt: (company) => `${company}: pagamento via Pix`,
+  imageAlt: (company: string) => `${company}: pagamento via Pix`,
   test: 'TESTE, sem valor real.',
-  charge(state, company) {
+  charge(state: State, company: string) {
     if (state === 'paid') return `Pagamento recebido por ${company}.`
     if (state === 'refunded') return `Pagamento devolvido por ${company}.`
     if (state === 'expired' || state === 'canceled') return 'Este link não pode mais ser pago.'
     if (state === 'collecting') return `Cobrança de ${company} no Pix Automático.`
     return `Cobrança de ${company}. Abra para pagar com QR Code ou Pix Copia e Cola.`
   },
-  subscription: (price, company) => `${price} no Pix Automático. Assinatura de ${company}.`,
+  subscription: (price: string, company: string) =>
+    `${price} no Pix Automático. Assinatura de ${company}.`,
 }
+
+/** What a messenger shows of a link to a page. It never names the payer. */
+export type PreviewTexts = typeof pt
 
 const en: PreviewTexts = {
   locale: 'en_US',

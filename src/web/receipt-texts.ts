@@ -1,27 +1,9 @@
 import type { Language } from '../lib/language.ts'
 
-/** The texts of the page of a paid charge, except the lines of the receipt. */
-export type ReceiptTexts = {
+const pt = {
   /** The page's title, which is also the name of a saved file. */
-  title(amount: string): string
-  testTitle(amount: string): string
-  refundedPart: string
-  test: { title: string; text: string; stamp: string; confirmed: string }
-  save: string
-  share: string
-  copyLink: string
-  linkCopied: string
-  copyId: string
-  idCopied: string
-  /** Without scripts. */
-  saveHint: string
-  printTitle: string
-  check: string
-}
-
-const pt: ReceiptTexts = {
-  title: (amount) => `Comprovante Pix ${amount}`,
-  testTitle: (amount) => `TESTE - Comprovante sem valor ${amount}`,
+  title: (amount: string) => `Comprovante Pix ${amount}`,
+  testTitle: (amount: string) => `TESTE - Comprovante sem valor ${amount}`,
   refundedPart: 'Parte do valor foi devolvida.',
   test: {
     title: 'Comprovante de teste, sem valor',
@@ -35,10 +17,14 @@ const pt: ReceiptTexts = {
   linkCopied: 'Link copiado',
   copyId: 'Copiar ID da transação',
   idCopied: 'ID copiado',
+  /** Without scripts. */
   saveHint: 'Para salvar em PDF, use a opção Imprimir do seu navegador.',
   printTitle: 'Comprovante de pagamento Pix',
   check: 'Confira este comprovante em',
 }
+
+/** The texts of the page of a paid charge, except the lines of the receipt. */
+export type ReceiptTexts = typeof pt
 
 const en: ReceiptTexts = {
   title: (amount) => `Pix receipt ${amount}`,

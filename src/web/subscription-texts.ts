@@ -2,64 +2,17 @@ import type { Language } from '../lib/language.ts'
 import type { Frequency } from '../pix/calendar.ts'
 import type { PanelTexts } from './parts.ts'
 
-type Ending = { title: string; text: string }
-
-/** A debit that was due and was not made. */
-type Late = {
-  title: string
-  retry(due: string, day: string): string
-  waiting(due: string): string
-  failed(due: string): string
-}
-
 export type PayerField = 'name' | 'taxId' | 'email' | 'phone'
 
-/** The texts of the pages for subscriptions. */
-export type SubscriptionTexts = {
-  title(product: string): string
-  subscribe: string
-  each: Record<Frequency, string>
-  automatic: string
-  product: string
-  when: string
-  whenHint: string
-  whenKnown: string
-  charge(number: number): string
-  cancelAnytime: string
-  formTitle: string
-  formHint: string
-  knownTitle: string
-  knownHint(company: string): string
-  fields: Record<PayerField, string>
-  faults: Record<PayerField, string>
-  taxIdHint: string
-  goOn: string
-  goOnHint: string
-  payer: string
-  receiver: string
-  description: string
-  validUntil: string
-  value: string
-  panel: PanelTexts
-  approved: Ending
-  late: Late
-  rejected: Ending
-  expired: Ending
-  canceled: Ending
-  closed: Ending
-  again: string
-  since: string
-}
-
-const pt: SubscriptionTexts = {
-  title: (product) => `Assinar ${product}`,
+const pt = {
+  title: (product: string) => `Assinar ${product}`,
   subscribe: 'Assinatura',
   each: {
     WEEKLY: 'por semana',
     MONTHLY: 'por mês',
     SEMIANNUAL: 'por semestre',
     ANNUAL: 'por ano',
-  },
+  } satisfies Record<Frequency, string>,
   automatic: 'Pix Automático',
   product: 'Produto',
   when: 'Próximas cobranças',
@@ -67,24 +20,24 @@ const pt: SubscriptionTexts = {
     'Datas para autorização feita hoje. O vencimento é em dia útil. Se faltar saldo, o banco tenta de novo em até 3 dos 7 dias seguintes, também em fins de semana e feriados.',
   whenKnown:
     'O vencimento é em dia útil. Se faltar saldo, o banco tenta de novo em até 3 dos 7 dias seguintes, também em fins de semana e feriados.',
-  charge: (number) => `${number}ª cobrança`,
+  charge: (number: number) => `${number}ª cobrança`,
   cancelAnytime: 'Você pode cancelar quando quiser no aplicativo do seu banco.',
   formTitle: 'Seus dados',
   formHint: 'Informe os dados do titular da conta que fará o pagamento.',
   knownTitle: 'Confirme seus dados',
-  knownHint: (company) => `Dados informados por ${company}.`,
+  knownHint: (company: string) => `Dados informados por ${company}.`,
   fields: {
     name: 'Nome completo',
     taxId: 'CPF ou CNPJ',
     email: 'E-mail',
     phone: 'Celular com DDD',
-  },
+  } satisfies Record<PayerField, string>,
   faults: {
     name: 'Informe seu nome completo.',
     taxId: 'CPF ou CNPJ inválido.',
     email: 'E-mail inválido. Exemplo: maria@example.com',
     phone: 'Informe o DDD e o número: 10 ou 11 dígitos.',
-  },
+  } satisfies Record<PayerField, string>,
   taxIdHint: 'Com ou sem pontos e traço.',
   goOn: 'Continuar para a autorização',
   goOnHint: 'Nada é cobrado agora. Na próxima etapa, você autoriza no aplicativo do seu banco.',
@@ -104,17 +57,19 @@ const pt: SubscriptionTexts = {
     ],
     waiting: 'Aguardando autorização…',
     refresh: 'Já autorizei, atualizar',
-  },
+  } satisfies PanelTexts,
   approved: {
     title: 'Assinatura ativa',
     text: 'Tudo certo! Seu banco faz o débito de cada cobrança no vencimento.',
   },
+  /** A debit that was due and was not made. */
   late: {
     title: 'Pagamento pendente',
-    retry: (due, day) =>
+    retry: (due: string, day: string) =>
       `O débito de ${due} não foi feito, em geral por falta de saldo. Seu banco tenta novamente em ${day}: deixe o valor na conta.`,
-    waiting: (due) => `O débito de ${due} não foi feito. Aguardando a resposta do seu banco.`,
-    failed: (due) =>
+    waiting: (due: string) =>
+      `O débito de ${due} não foi feito. Aguardando a resposta do seu banco.`,
+    failed: (due: string) =>
       `A cobrança de ${due} não foi paga. Fale com a loja para combinar o pagamento.`,
   },
   rejected: {
@@ -136,6 +91,9 @@ const pt: SubscriptionTexts = {
   again: 'A última autorização não foi concluída. Você pode tentar novamente.',
   since: 'Autorizada em',
 }
+
+/** The texts of the pages for subscriptions. */
+export type SubscriptionTexts = typeof pt
 
 const en: SubscriptionTexts = {
   title: (product) => `Subscribe to ${product}`,

@@ -1,21 +1,12 @@
 import type { Language } from '../lib/language.ts'
 
-/** Texts that all pages share. The texts of one page are in a file beside it. */
-export type Texts = {
-  /** The language as a browser names it. */
-  tag: string
-  /** The name of the other language, in that language. */
-  otherLanguage: string
-  skip: string
-  poweredBy: string
-  faults: Record<Fault, { title: string; text: string }>
-}
-
 /** The errors that are shown as pages. */
 export type Fault = 'missing' | 'closed' | 'busy' | 'unavailable' | 'invalid' | 'broken'
 
-const pt: Texts = {
+const pt = {
+  /** The language as a browser names it. */
   tag: 'pt-BR',
+  /** The name of the other language, in that language. */
   otherLanguage: 'English',
   skip: 'Ir para o conteúdo',
   poweredBy: 'Pagamento via Pix · Vintém',
@@ -44,8 +35,11 @@ const pt: Texts = {
       title: 'Algo deu errado',
       text: 'O problema é do nosso lado e foi registrado. Tente novamente em alguns minutos.',
     },
-  },
+  } satisfies Record<Fault, { title: string; text: string }>,
 }
+
+/** Texts that all pages share. The texts of one page are in a file beside it. */
+export type Texts = typeof pt
 
 const en: Texts = {
   tag: 'en',

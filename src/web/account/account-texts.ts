@@ -1,41 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  profile: string
-  name: string
-  nameWrong: string
-  email: string
-  emailText: string
-  language: string
-  languages: Record<Language, string>
-  save: string
-  password: string
-  passwordText: string
-  noPassword: string
-  present: string
-  presentWrong: string
-  next: string
-  changePassword: string
-  createPassword: string
-  confirmFirst: string
-  security: string
-  securityText: string
-  openSecurity: string
-  sessions: string
-  sessionsText: string
-  here: string
-  seen: string
-  since: string
-  address: string
-  end: string
-  endOthers: string
-  companies: string
-  done: Record<'profile' | 'password' | 'ended' | 'ended-others', string>
-  device: { unknown: string; on(browser: string, system: string): string }
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Minha conta',
   profile: 'Seus dados',
   name: 'Nome',
@@ -43,7 +8,7 @@ const pt: Texts = {
   email: 'E-mail',
   emailText: 'É com ele que você entra. Para usar outro, peça um novo convite.',
   language: 'Idioma',
-  languages: { pt: 'Português', en: 'English' },
+  languages: { pt: 'Português', en: 'English' } satisfies Record<Language, string>,
   save: 'Salvar',
   password: 'Senha',
   passwordText: 'Ao trocar a senha, você sai de todos os outros dispositivos.',
@@ -74,9 +39,11 @@ const pt: Texts = {
   },
   device: {
     unknown: 'Dispositivo desconhecido',
-    on: (browser, system) => `${browser} em ${system}`,
+    on: (browser: string, system: string) => `${browser} em ${system}`,
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'My account',

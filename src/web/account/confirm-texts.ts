@@ -1,19 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  intro: string
-  continue: string
-  cancel: string
-  wrong: string
-  wrongPassword: string
-  sent: string
-  local: string
-  mail: string
-  mailLink: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Confirme que é você',
   intro: 'Esta ação é protegida. Depois da confirmação, ela fica liberada por 5 minutos.',
   continue: 'Continuar',
@@ -26,6 +13,8 @@ const pt: Texts = {
   mail: 'Você ainda não tem senha nem chave de acesso. Enviaremos um link ao seu e-mail para criar uma senha. Depois, entre de novo com ela.',
   mailLink: 'Enviar link para criar uma senha',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Confirm it is you',

@@ -1,22 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  intro: string
-  code: string
-  codeHint: string
-  continue: string
-  lost: string
-  recovery: string
-  recoveryHint: string
-  useRecovery: string
-  wrongCode: string
-  wrongRecovery: string
-  wait(minutes: number): string
-  again: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Verificação em duas etapas',
   intro: 'Falta só uma etapa para entrar.',
   code: 'Código do aplicativo autenticador',
@@ -28,10 +12,12 @@ const pt: Texts = {
   useRecovery: 'Usar código de recuperação',
   wrongCode: 'O código não confere ou já foi usado. Espere o próximo e tente de novo.',
   wrongRecovery: 'O código de recuperação não confere ou já foi usado.',
-  wait: (minutes) =>
+  wait: (minutes: number) =>
     `Muitas tentativas. Espere ${minutes} ${minutes === 1 ? 'minuto' : 'minutos'} e tente de novo.`,
   again: 'Voltar ao início',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Two-step verification',

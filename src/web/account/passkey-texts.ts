@@ -1,30 +1,20 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  signIn: string
-  use: string
-  canceled: string
-  unsupported: string
-  needsScripts: string
-  needsName(url: string): string
-  refused: string
-  refusedTitle: string
-  toSignIn: string
-}
-
-const pt: Texts = {
+const pt = {
   signIn: 'Entrar com chave de acesso',
   use: 'Usar chave de acesso',
   canceled: 'Nenhuma chave de acesso foi usada. Tente de novo ou escolha outra forma.',
   unsupported: 'Este navegador não aceita chaves de acesso. Atualize-o ou escolha outra forma.',
   needsScripts: 'Para usar uma chave de acesso, ative o JavaScript.',
-  needsName: (url) =>
+  needsName: (url: string) =>
     `Chaves de acesso só funcionam em um domínio ou em localhost. Neste computador, abra ${url}.`,
   refused:
     'Não reconhecemos esta chave de acesso, ou a página ficou aberta por muito tempo. Tente de novo.',
   refusedTitle: 'Não foi possível entrar',
   toSignIn: 'Entrar de outra forma',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   signIn: 'Sign in with a passkey',

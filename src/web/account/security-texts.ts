@@ -1,71 +1,13 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  intro: string
-  confirmFirst: string
-  confirm: string
-  back: string
-  on: string
-  off: string
-  app: {
-    title: string
-    text: string
-    since: string
-    add: string
-    remove: string
-    removeText: string
-    scan: string
-    alt: string
-    secret: string
-    secretHint: string
-    code: string
-    codeHint: string
-    confirm: string
-    wrong: string
-    steps: string[]
-  }
-  passkeys: {
-    title: string
-    text: string
-    caption: string
-    name: string
-    nameHint: string
-    created: string
-    lastUsed: string
-    never: string
-    add: string
-    remove: string
-    removeOf(name: string): string
-    removeText: string
-    nameFault: string
-    refused: string
-  }
-  codes: {
-    title: string
-    text: string
-    left(count: number): string
-    none: string
-    renew: string
-    renewText: string
-    shownTitle: string
-    shownText: string
-    copy: string
-    saved: string
-  }
-  done: Record<string, string>
-  money: { title: string; text: string; act: string }
-  operator: string
-  link: {
-    title: string
-    first: string
-    waiting(at: string): string
-    act: string
-    sent(email: string): string
-  }
+const DONE_PT: Record<string, string> = {
+  app: 'Aplicativo autenticador ativado.',
+  'app-removed': 'Aplicativo autenticador removido.',
+  passkey: 'Chave de acesso adicionada.',
+  'passkey-removed': 'Chave de acesso removida.',
 }
 
-const pt: Texts = {
+const pt = {
   title: 'Segurança',
   intro:
     'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, reembolsar, cuidar das chaves de API, da equipe e da versão da API e mudar a conexão com o banco.',
@@ -107,7 +49,7 @@ const pt: Texts = {
     never: 'nunca usada',
     add: 'Adicionar chave de acesso',
     remove: 'Remover',
-    removeOf: (name) => `Remover a chave de acesso ${name}`,
+    removeOf: (name: string) => `Remover a chave de acesso ${name}`,
     removeText: 'Você não poderá mais entrar com ela. Confirme a remoção.',
     nameFault: 'Informe um nome com até 100 caracteres.',
     refused: 'Não foi possível adicionar a chave de acesso. Tente de novo.',
@@ -115,7 +57,7 @@ const pt: Texts = {
   codes: {
     title: 'Códigos de recuperação',
     text: 'Se você perder o celular, um destes códigos permite entrar. Cada um só pode ser usado uma vez.',
-    left: (count) => (count === 1 ? 'Resta 1 código.' : `Restam ${count} códigos.`),
+    left: (count: number) => (count === 1 ? 'Resta 1 código.' : `Restam ${count} códigos.`),
     none: 'Eles são criados junto com a primeira forma de verificação.',
     renew: 'Criar códigos novos',
     renewText: 'Os códigos atuais deixam de valer.',
@@ -125,12 +67,7 @@ const pt: Texts = {
     copy: 'os códigos de recuperação',
     saved: 'Já guardei os códigos',
   },
-  done: {
-    app: 'Aplicativo autenticador ativado.',
-    'app-removed': 'Aplicativo autenticador removido.',
-    passkey: 'Chave de acesso adicionada.',
-    'passkey-removed': 'Chave de acesso removida.',
-  },
+  done: DONE_PT,
   money: {
     title: 'Ative a verificação em duas etapas',
     text: 'Esta empresa movimenta dinheiro real. Para sacar, reembolsar, cuidar das chaves de API, da equipe ou da versão da API e mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
@@ -142,13 +79,15 @@ const pt: Texts = {
     title: 'Confirme por e-mail',
     first:
       'Peça um link por e-mail antes de configurar: assim, a verificação em duas etapas vale na hora. Sem ele, ela só vale para movimentar dinheiro real depois de 24 horas.',
-    waiting: (at) =>
+    waiting: (at: string) =>
       `Sua verificação em duas etapas foi configurada só com a senha. Ela vale a partir de ${at} (horário de Brasília), ou agora, se você abrir o link que enviamos ao seu e-mail.`,
     act: 'Enviar link por e-mail',
-    sent: (email) =>
+    sent: (email: string) =>
       `Enviamos um link a ${email}. Abra-o em até 15 minutos. São no máximo três por hora.`,
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Security',

@@ -1,55 +1,7 @@
 import type { PasswordFault } from '../../core/people/passwords.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  email: string
-  password: string
-  newPassword: string
-  passwordHint: string
-  passwordFaults: Record<PasswordFault, string>
-  name: string
-  fill: Record<'email' | 'password' | 'name', string>
-  signIn: {
-    title: string
-    act: string
-    wrong: string
-    tooMany(minutes: number): string
-    busy: string
-    forgotten: string
-    noAccount: string
-  }
-  forgotten: {
-    title: string
-    text: string
-    act: string
-    sent: string
-    sentText(minutes: number): string
-    back: string
-  }
-  choose: { title: string; text(email: string): string; act: string }
-  link: { title: string; text(name: string, email: string): string; act: string }
-  ended: {
-    title: string
-    text: Record<'sign-in' | 'invitation' | 'password', string>
-    act: Record<'sign-in' | 'invitation' | 'password', string>
-  }
-  invitation: {
-    title(company: string): string
-    installation: string
-    role: string
-    operator: string
-    create: string
-    act: string
-    known(email: string): string
-    goOn: string
-    other(email: string): string
-    waiting: string
-    none: string
-    accept: string
-  }
-}
-
-const pt: Texts = {
+const pt = {
   email: 'E-mail',
   password: 'Senha',
   newPassword: 'Nova senha',
@@ -59,7 +11,7 @@ const pt: Texts = {
     long: 'Use no máximo 256 caracteres.',
     common:
       'Esta senha é fácil de adivinhar. Evite palavras comuns, sequências, datas, o seu nome e o da empresa.',
-  },
+  } satisfies Record<PasswordFault, string>,
   name: 'Seu nome',
   fill: {
     email: 'Informe um e-mail válido.',
@@ -70,7 +22,7 @@ const pt: Texts = {
     title: 'Entrar no painel',
     act: 'Entrar',
     wrong: 'E-mail ou senha incorretos. Confira e tente de novo, ou crie uma nova senha.',
-    tooMany: (minutes) =>
+    tooMany: (minutes: number) =>
       `Muitas tentativas. Aguarde ${minutes === 1 ? '1 minuto' : `${minutes} minutos`} ou crie uma nova senha.`,
     busy: 'Muitas pessoas estão entrando agora. Tente de novo em alguns segundos.',
     forgotten: 'Esqueci minha senha',
@@ -81,18 +33,18 @@ const pt: Texts = {
     text: 'Informe o seu e-mail e enviaremos um link para criar uma nova senha.',
     act: 'Enviar link',
     sent: 'Confira o seu e-mail',
-    sentText: (minutes) =>
+    sentText: (minutes: number) =>
       `Se houver uma conta com este e-mail, o link chega em instantes. Ele vale por ${minutes} minutos e só pode ser usado uma vez. Não chegou? Veja a caixa de spam.`,
     back: 'Voltar para a entrada',
   },
   choose: {
     title: 'Criar uma nova senha',
-    text: (email) => `Para a conta ${email}. Você sairá de todos os outros dispositivos.`,
+    text: (email: string) => `Para a conta ${email}. Você sairá de todos os outros dispositivos.`,
     act: 'Salvar senha e entrar',
   },
   link: {
     title: 'Entrar no painel',
-    text: (name, email) => `Você vai entrar como ${name} (${email}).`,
+    text: (name: string, email: string) => `Você vai entrar como ${name} (${email}).`,
     act: 'Entrar no painel',
   },
   ended: {
@@ -110,20 +62,23 @@ const pt: Texts = {
     },
   },
   invitation: {
-    title: (company) => `Convite para ${company}`,
+    title: (company: string) => `Convite para ${company}`,
     installation: 'a operação do Vintém',
     role: 'Seu perfil',
     operator: 'Operação do serviço',
     create: 'Crie o seu acesso com um nome e uma senha.',
     act: 'Aceitar convite',
-    known: (email) => `Você já tem uma conta com o e-mail ${email}. Entre para aceitar o convite.`,
+    known: (email: string) =>
+      `Você já tem uma conta com o e-mail ${email}. Entre para aceitar o convite.`,
     goOn: 'Entrar e aceitar',
-    other: (email) => `Você está usando a conta ${email}. Ao continuar, você sairá dela.`,
+    other: (email: string) => `Você está usando a conta ${email}. Ao continuar, você sairá dela.`,
     waiting: 'Convites para você',
     none: 'Nenhum convite pendente.',
     accept: 'Aceitar',
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   email: 'Email',

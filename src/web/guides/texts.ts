@@ -1,23 +1,15 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  menu: string
-  contents: string
-  search: string
-  find: string
-  previous: string
-  next: string
-  pages: string
-  api: string
-  groups: Record<string, string>
-  found(count: number, query: string): string
-  more(shown: number): string
-  hint: string
-  copy: string
-  copied: string
+const GROUPS_PT: Record<string, string> = {
+  Start: 'Primeiros passos',
+  Guides: 'Guias (em inglês)',
+  Concepts: 'Conceitos',
+  Reference: 'Referência',
+  Operation: 'Operação',
+  Decisions: 'Decisões',
 }
 
-const pt: Texts = {
+const pt = {
   menu: 'Guias',
   contents: 'Nesta página',
   search: 'Buscar nos guias',
@@ -26,23 +18,19 @@ const pt: Texts = {
   next: 'Próxima',
   pages: 'Página anterior e próxima',
   api: 'Referência da API',
-  groups: {
-    Start: 'Primeiros passos',
-    Guides: 'Guias (em inglês)',
-    Concepts: 'Conceitos',
-    Reference: 'Referência',
-    Operation: 'Operação',
-    Decisions: 'Decisões',
-  },
-  found: (count, query) =>
+  groups: GROUPS_PT,
+  found: (count: number, query: string) =>
     count === 0
       ? `Nada encontrado para “${query}”`
       : `${count} ${count === 1 ? 'resultado' : 'resultados'} para “${query}”`,
-  more: (shown) => `Estes são os ${shown} primeiros. Use mais palavras para encontrar menos.`,
+  more: (shown: number) =>
+    `Estes são os ${shown} primeiros. Use mais palavras para encontrar menos.`,
   hint: 'Tente menos palavras, ou em inglês: os guias estão em inglês.',
   copy: 'Copiar',
   copied: 'Copiado',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   menu: 'Guides',
