@@ -1,33 +1,7 @@
 import type { AuthorKind, RecordType } from '../../core/activity/rules.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  about: string
-  caption: string
-  csv: string
-  empty: string
-  emptyFiltered: string
-  columns: { what: string; who: string; record: string; at: string; from: string }
-  kinds: Record<AuthorKind, string>
-  records: Record<RecordType, string>
-  filters: {
-    author: string
-    anybody: string
-    action: string
-    anything: string
-    from: string
-    to: string
-  }
-  fields: string
-  replayed: (count: number) => string
-  withdrawn: (count: number) => string
-  tries: (count: number) => string
-  since: (hour: string) => string
-  role: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Registro de atividades',
   about:
     'Quem mudou o quê nesta empresa, pelo painel, por chave de API ou pela linha de comando. Nada aqui pode ser alterado ou apagado.',
@@ -41,7 +15,7 @@ const pt: Texts = {
     key: 'Chave de API',
     'command-line': 'Linha de comando',
     service: 'O próprio serviço',
-  },
+  } satisfies Record<AuthorKind, string>,
   records: {
     bank: 'Banco',
     charge: 'Cobrança',
@@ -60,7 +34,7 @@ const pt: Texts = {
     'subscription-link': 'Link de assinatura',
     webhook: 'Webhook',
     withdrawal: 'Saque',
-  },
+  } satisfies Record<RecordType, string>,
   filters: {
     author: 'Quem',
     anybody: 'Todos',
@@ -70,12 +44,15 @@ const pt: Texts = {
     to: 'Até',
   },
   fields: 'Campos',
-  replayed: (count) => (count === 1 ? '1 entrega' : `${count} entregas`),
-  withdrawn: (count) => (count === 1 ? '1 convite cancelado' : `${count} convites cancelados`),
-  tries: (count) => (count === 1 ? '1 tentativa' : `${count} tentativas`),
-  since: (hour) => `na hora a partir de ${hour}`,
+  replayed: (count: number) => (count === 1 ? '1 entrega' : `${count} entregas`),
+  withdrawn: (count: number) =>
+    count === 1 ? '1 convite cancelado' : `${count} convites cancelados`,
+  tries: (count: number) => (count === 1 ? '1 tentativa' : `${count} tentativas`),
+  since: (hour: string) => `na hora a partir de ${hour}`,
   role: 'Perfil',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Activity log',

@@ -1,49 +1,14 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
+const pt = {
   /** The setting. */
-  title: string
-  intro: string
-  noLimit: string
-  limit(amount: string): string
-  setBy(name: string, at: string): string
-  amount: string
-  amountHint: string
-  wrongAmount: string
-  save: string
-  remove: string
-  scope: string
-  tooFew: string
-  /** A withdrawal that needs an approval. */
-  approval: string
-  awaitsApproval: string
-  waits: string
-  until(at: string): string
-  mine: string
-  others(names: string): string
-  nobody: string
-  ask: string
-  approve: string
-  reject: string
-  rejected: string
-  notYet: string
-  requestedBy: string
-  approvedBy: string
-  apiKey: string
-  needed(amount: string): string
-  prove: string
-  proveLink: string
-  done: Record<'saved' | 'removed' | 'approved' | 'rejected', string>
-}
-
-const pt: Texts = {
   title: 'Aprovação de saques',
   intro:
     'Saques acima de um valor podem precisar da aprovação de uma segunda pessoa. O valor vale para cada saque e para a soma do dia: vários saques pequenos não passam dele. Quem solicita o saque nunca pode aprová-lo.',
   noLimit: 'Hoje nenhum saque precisa de aprovação.',
-  limit: (amount) =>
+  limit: (amount: string) =>
     `Saques acima de ${amount}, sozinhos ou somados aos do dia que saíram sem aprovação, precisam da aprovação de uma segunda pessoa.`,
-  setBy: (name, at) => `Definido por ${name} em ${at}.`,
+  setBy: (name: string, at: string) => `Definido por ${name} em ${at}.`,
   amount: 'Exigir aprovação para saques acima de',
   amountHint:
     'Em reais, por exemplo 5.000,00. Com 0,00, todo saque precisa de aprovação. Saques já solicitados não mudam.',
@@ -54,13 +19,15 @@ const pt: Texts = {
     'A regra vale para saques pelo painel e por chaves de API. Podem aprovar: perfis Responsável e Financeiro.',
   tooFew:
     'Só uma pessoa da empresa pode aprovar saques. Convide outra com perfil Responsável ou Financeiro; senão, os saques que ela solicitar acima do valor não poderão ser aprovados.',
+  /** A withdrawal that needs an approval. */
   approval: 'Aprovação',
   awaitsApproval: 'Aguardando aprovação',
   waits:
     'O código foi confirmado. Falta a aprovação de uma segunda pessoa para o saque ser enviado.',
-  until: (at) => `Sem aprovação até ${at}, o saque expira e o valor volta para o saldo disponível.`,
+  until: (at: string) =>
+    `Sem aprovação até ${at}, o saque expira e o valor volta para o saldo disponível.`,
   mine: 'Você solicitou este saque. Outra pessoa precisa aprová-lo.',
-  others: (names) => `Podem aprovar: ${names}.`,
+  others: (names: string) => `Podem aprovar: ${names}.`,
   nobody:
     'Ninguém mais na empresa pode aprovar. Convide uma pessoa com perfil Responsável ou Financeiro, ou cancele o saque.',
   ask: 'Este saque precisa da aprovação de uma segunda pessoa. Confira o valor, a chave de destino e quem solicitou.',
@@ -71,7 +38,7 @@ const pt: Texts = {
   requestedBy: 'Solicitado por',
   approvedBy: 'Aprovado por',
   apiKey: 'Chave de API',
-  needed: (amount) =>
+  needed: (amount: string) =>
     `Saques acima de ${amount}, sozinhos ou somados aos do dia que saíram sem aprovação, precisam também da aprovação de uma segunda pessoa.`,
   prove: 'Para aprovar, confirme antes que é você.',
   proveLink: 'Confirmar identidade',
@@ -82,6 +49,8 @@ const pt: Texts = {
     rejected: 'Saque recusado. O valor voltou para o saldo disponível.',
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Approval of withdrawals',

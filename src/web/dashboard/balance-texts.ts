@@ -1,45 +1,22 @@
 import { KIND_WORDS, SIDE_WORDS } from '../../core/balance/table.ts'
-import type { Account, Kind } from '../../ledger/recipes.ts'
+import type { Account } from '../../ledger/recipes.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  accounts: Record<Account, string>
-  /** What each balance means. */
-  meanings: Record<Account, string>
-  negative: string
-  withdrawals: string
-  statement: string
-  csv: string
-  type: string
-  allTypes: string
-  kinds: Record<Kind, string>
-  from: string
-  to: string
-  optional: string
-  columns: { entry: string; at: string; amount: string; after: string }
-  number(entry: number): string
-  charge: string
-  withdrawal: string
-  payment: string
-  empty: string
-  emptyFiltered: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Saldo',
   accounts: {
     available: SIDE_WORDS.available,
     pending: SIDE_WORDS.pending,
     held: SIDE_WORDS.held,
     unmatched: SIDE_WORDS.unmatched,
-  },
+  } satisfies Record<Account, string>,
+  /** What each balance means. */
   meanings: {
     available: 'Você já pode sacar este valor.',
     pending: 'De cobranças pagas. Fica disponível quando o prazo de liberação termina.',
     held: 'Separado para saques e devoluções em andamento.',
     unmatched: 'Pagamentos que não quitaram nenhuma cobrança e aguardam a sua decisão.',
-  },
+  } satisfies Record<Account, string>,
   negative:
     'O saldo disponível está negativo porque o banco devolveu mais do que havia. As próximas vendas cobrem a diferença.',
   withdrawals: 'Saques',
@@ -52,13 +29,15 @@ const pt: Texts = {
   to: 'Até',
   optional: 'opcional',
   columns: { entry: 'Lançamento', at: 'Data', amount: 'Valor', after: 'Saldo após' },
-  number: (entry) => `nº ${entry}`,
+  number: (entry: number) => `nº ${entry}`,
   charge: 'Ver cobrança',
   withdrawal: 'Ver saque',
   payment: 'Ver pagamento',
   empty: 'Quando uma cobrança for paga, o lançamento aparece aqui.',
   emptyFiltered: 'Nenhum lançamento corresponde aos filtros.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Balance',

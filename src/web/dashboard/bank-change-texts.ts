@@ -1,29 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  change: string
-  onlyOwners: string
-  connectTitle: string
-  connectText: string
-  connect: string
-  other: string
-  renewTitle: string
-  renewText(bank: string): string
-  renew: string
-  checkText: string
-  check: string
-  disconnectTitle(bank: string): string
-  disconnectText: string
-  disconnect: string
-  back: string
-  /** After a form with faults: what is not sent back has to be given again. */
-  again: string
-  elsewhere: string
-  done: Record<'connected' | 'renewed' | 'disconnected' | 'callbacks-left', string>
-  running: string
-}
-
-const pt: Texts = {
+const pt = {
   change: 'Conectar ou alterar',
   onlyOwners: 'Somente um responsável pela empresa pode alterar.',
   connectTitle: 'Conectar um banco',
@@ -32,17 +9,18 @@ const pt: Texts = {
   connect: 'Conectar',
   other: 'Conectar a outro banco',
   renewTitle: 'Trocar o certificado',
-  renewText: (bank) =>
+  renewText: (bank: string) =>
     `Envie o novo certificado que ${bank} emitiu. O recebimento não é interrompido, e o restante da conexão continua como está.`,
   renew: 'Trocar o certificado',
   checkText:
     'Pergunta ao banco se tudo o que é preciso para receber funciona e registra os avisos que faltarem.',
   check: 'Verificar agora',
-  disconnectTitle: (bank) => `Desconectar de ${bank}?`,
+  disconnectTitle: (bank: string) => `Desconectar de ${bank}?`,
   disconnectText:
     'As credenciais são apagadas e a empresa deixa de receber por Pix. Cancele antes as cobranças abertas: o que for pago nelas com o banco desconectado não é encontrado ao conectar de novo, e só quem opera a instalação pode registrá-lo depois (vintem bank reconcile --settle). Se a ideia é só mudar o certificado, use “Trocar o certificado”. Depois de desconectar, revogue também o certificado e a aplicação no portal do banco.',
   disconnect: 'Desconectar',
   back: 'Voltar para o banco',
+  /** After a form with faults: what is not sent back has to be given again. */
   again: 'Escolha os arquivos e digite os segredos de novo: eles não são devolvidos à página.',
   elsewhere:
     'O seu banco não está na lista, ou usa outros endereços? Quem opera a instalação pode conectá-lo.',
@@ -55,6 +33,8 @@ const pt: Texts = {
   },
   running: 'O banco já está sendo consultado. Tente de novo em alguns segundos.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   change: 'Connect or change',

@@ -16,48 +16,36 @@ export type WebRule =
   | 'pix-key'
   | 'pix-key-fixed'
 
-type Texts = {
-  fields: Record<FieldName, { label: string; hint?: string }>
-  rules: Record<WebRule, string>
-  groups: Record<'bank' | 'access' | 'certificate' | 'account' | 'payouts', string>
-  choose: string
-  accountTypes: Record<'corrente' | 'poupanca' | 'pagamento', string>
-  payouts: Record<'manual' | 'bank', string>
-  accessNote(withoutSecret: string, withAppKey: string): string
-  certificateNote: string
-  accountNote: string
-  payoutsNote(banks: string): string
-  keepNote: string
+const FIELDS_PT: Record<FieldName, { label: string; hint?: string }> = {
+  profile: { label: 'Banco' },
+  pixKey: {
+    label: 'Chave Pix que recebe',
+    hint: 'Deve ser da conta da empresa neste banco. Depois da primeira cobrança real não pode mais mudar.',
+  },
+  clientId: { label: 'Client ID' },
+  clientSecret: { label: 'Client secret' },
+  appKey: { label: 'Chave da aplicação' },
+  certificate: {
+    label: 'Certificado',
+    hint: 'PFX (.p12, .pfx) ou PEM, até 64 KB.',
+  },
+  key: {
+    label: 'Chave privada',
+    hint: 'Só para um certificado PEM, se a chave estiver em outro arquivo. Até 64 KB.',
+  },
+  passphrase: { label: 'Senha do certificado ou da chave' },
+  branch: { label: 'Agência' },
+  account: { label: 'Conta com dígito' },
+  accountType: { label: 'Tipo da conta' },
+  payouts: { label: 'Quem envia os saques' },
+  payoutKey: {
+    label: 'Chave Pix que recebe os saques',
+    hint: 'Se o banco envia os saques, precisa ser outra chave, de outra conta da empresa.',
+  },
 }
 
-const pt: Texts = {
-  fields: {
-    profile: { label: 'Banco' },
-    pixKey: {
-      label: 'Chave Pix que recebe',
-      hint: 'Deve ser da conta da empresa neste banco. Depois da primeira cobrança real não pode mais mudar.',
-    },
-    clientId: { label: 'Client ID' },
-    clientSecret: { label: 'Client secret' },
-    appKey: { label: 'Chave da aplicação' },
-    certificate: {
-      label: 'Certificado',
-      hint: 'PFX (.p12, .pfx) ou PEM, até 64 KB.',
-    },
-    key: {
-      label: 'Chave privada',
-      hint: 'Só para um certificado PEM, se a chave estiver em outro arquivo. Até 64 KB.',
-    },
-    passphrase: { label: 'Senha do certificado ou da chave' },
-    branch: { label: 'Agência' },
-    account: { label: 'Conta com dígito' },
-    accountType: { label: 'Tipo da conta' },
-    payouts: { label: 'Quem envia os saques' },
-    payoutKey: {
-      label: 'Chave Pix que recebe os saques',
-      hint: 'Se o banco envia os saques, precisa ser outra chave, de outra conta da empresa.',
-    },
-  },
+const pt = {
+  fields: FIELDS_PT,
   rules: {
     profile: 'Escolha o banco.',
     'client-id': 'Informe o Client ID que o banco deu, sem espaços.',
@@ -98,7 +86,7 @@ const pt: Texts = {
     'pix-key': 'Informe a chave Pix sem espaços, com até 77 caracteres.',
     'pix-key-fixed':
       'A chave não pode mais mudar, porque a empresa já tem cobranças, códigos ou assinaturas reais.',
-  },
+  } satisfies Record<WebRule, string>,
   groups: {
     bank: 'Banco e chave Pix',
     access: 'Credenciais da API',
@@ -109,14 +97,16 @@ const pt: Texts = {
   choose: 'Escolha o banco',
   accountTypes: { corrente: 'Corrente', poupanca: 'Poupança', pagamento: 'Pagamento' },
   payouts: { manual: 'Quem opera a instalação, manualmente', bank: 'O banco, automaticamente' },
-  accessNote: (withoutSecret, withAppKey) =>
+  accessNote: (withoutSecret: string, withAppKey: string) =>
     `O banco dá estes dados à sua aplicação, no portal de desenvolvedores. Sem client secret: ${withoutSecret}. Com chave da aplicação: ${withAppKey}.`,
   certificateNote:
     'O certificado que o banco emitiu para a API Pix. Arquivos e segredos são guardados cifrados e nunca são mostrados de novo.',
   accountNote: 'Para onde vão as cobranças do Pix Automático. Sem assinaturas, deixe vazio.',
-  payoutsNote: (banks) => `Podem enviar saques automaticamente: ${banks}.`,
+  payoutsNote: (banks: string) => `Podem enviar saques automaticamente: ${banks}.`,
   keepNote: 'O que ficar vazio continua como está.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   fields: {

@@ -1,34 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  state: string
-  connected: string
-  none: string
-  simulated: string
-  noneText: string
-  simulatedText: string
-  bank: string
-  since: string
-  certificate: string
-  days(count: number): string
-  ended: string
-  endsOn: string
-  soon: string
-  payouts: string
-  payoutsBy: { manual: string; bank: string }
-  payoutKey: string
-  reconciled: string
-  audited: string
-  checkedUntil: string
-  never: string
-  audit: string
-  fine: string
-  differs: string
-  differsText: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Conexão com o banco',
   state: 'Situação',
   connected: 'Conectado',
@@ -40,7 +12,7 @@ const pt: Texts = {
   bank: 'Banco',
   since: 'Conectado desde',
   certificate: 'Certificado',
-  days: (count) => (count === 1 ? 'Termina em 1 dia' : `Termina em ${count} dias`),
+  days: (count: number) => (count === 1 ? 'Termina em 1 dia' : `Termina em ${count} dias`),
   ended: 'Já terminou',
   endsOn: 'Válido até',
   soon: 'Peça um novo certificado ao banco agora: alguns bancos levam dias para emitir.',
@@ -57,6 +29,8 @@ const pt: Texts = {
   differsText:
     'Enquanto houver diferença, nenhum dinheiro sai da empresa. Fale com quem opera a instalação.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Connection to the bank',

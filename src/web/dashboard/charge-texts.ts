@@ -1,88 +1,30 @@
-import { HISTORY, type HistoryTexts } from '../../core/charge-history/texts.ts'
+import { HISTORY } from '../../core/charge-history/texts.ts'
 import type { Language } from '../../lib/language.ts'
 
-export type ChargeTexts = HistoryTexts & {
-  title(amount: string): string
-  back: string
-  timeline: string
-  payer: string
-  details: string
-  decide: string
-  entry(number: number): string
-  event: string
-  noDelivery: string
-  delivered: string
-  failed: string
-  waiting: string
-  /** The facts. */
-  facts: {
-    id: string
-    kind: string
-    reference: string
-    description: string
-    expires: string
-    link: string
-    pixCode: string
-    txid: string
-    endToEndId: string
-    received: string
-    shortfall: string
-    refunded: string
-    left: string
-    customer: string
-    name: string
-    taxId: string
-    email: string
-    phone: string
-    shipping: string
-  }
-  masked: string
-  noPayer: string
-  /** What can be done. */
-  copyLink: string
-  copyLinkButton: string
-  copied: string
-  copyCode: string
-  qr: string
-  openPage: string
-  refundButton: string
-  cancelButton: string
-  duplicate: string
-  mailLink: string
-  mailReceipt: string
-  simulate: string
-  payAtBank: string
-  refresh: string
-  live: string
-  refundTitle: string
-  refundLeft(amount: string): string
-  refundAmount: string
-  refundAmountHint: string
-  refundReason: string
-  refundReasonHint: string
-  optional: string
-  refundWrong(amount: string): string
-  refundWhere: string
-  cancelTitle: string
-  cancelText(amount: string): string
-  cancelConfirm: string
-  done: Record<string, string>
+const DONE_PT: Record<string, string> = {
+  made: 'Cobrança criada.',
+  duplicated: 'Cobrança duplicada. Esta é a nova.',
+  canceled: 'Cobrança cancelada.',
+  refunded: 'Devolução iniciada. O banco conclui em instantes.',
+  mailed: 'E-mail na fila de envio.',
+  simulated: 'Pagamento simulado.',
 }
 
-const pt: ChargeTexts = {
+const pt = {
   ...HISTORY.pt,
-  title: (amount) => `Cobrança de ${amount}`,
+  title: (amount: string) => `Cobrança de ${amount}`,
   back: 'Cobranças',
   timeline: 'Linha do tempo',
   payer: 'Pagador',
   details: 'Dados da cobrança',
   decide: 'Decidir sobre este pagamento',
-  entry: (number) => `Lançamento nº ${number}`,
+  entry: (number: number) => `Lançamento nº ${number}`,
   event: 'Evento',
   noDelivery: 'sem webhook',
   delivered: 'entregue',
   failed: 'falhou',
   waiting: 'na fila',
+  /** The facts. */
   facts: {
     id: 'Id',
     kind: 'Tipo',
@@ -106,6 +48,7 @@ const pt: ChargeTexts = {
   },
   masked: 'Seu perfil vê os dados do pagador só em parte.',
   noPayer: 'Quem paga um QR Code fixo não se identifica para a loja.',
+  /** What can be done. */
   copyLink: 'link de pagamento',
   copyLinkButton: 'Copiar link',
   copied: 'Copiado',
@@ -122,27 +65,23 @@ const pt: ChargeTexts = {
   refresh: 'Atualizar',
   live: 'Aguardando pagamento. Esta página se atualiza sozinha.',
   refundTitle: 'Devolver pagamento',
-  refundLeft: (amount) => `Podem ser devolvidos até ${amount}, em até 90 dias do pagamento.`,
+  refundLeft: (amount: string) =>
+    `Podem ser devolvidos até ${amount}, em até 90 dias do pagamento.`,
   refundAmount: 'Valor da devolução',
   refundAmountHint: 'Deixe o valor inteiro, ou informe menos para devolver uma parte.',
   refundReason: 'Motivo',
   refundReasonHint: 'O pagador lê este texto no aplicativo do banco.',
   optional: 'opcional',
-  refundWrong: (amount) => `Informe um valor de R$ 0,01 a ${amount}, como 10,00.`,
+  refundWrong: (amount: string) => `Informe um valor de R$ 0,01 a ${amount}, como 10,00.`,
   refundWhere: 'O dinheiro volta para a conta de onde saiu o Pix.',
   cancelTitle: 'Cancelar cobrança?',
-  cancelText: (amount) =>
+  cancelText: (amount: string) =>
     `A cobrança de ${amount} não poderá mais ser paga. Isso não pode ser desfeito.`,
   cancelConfirm: 'Cancelar cobrança',
-  done: {
-    made: 'Cobrança criada.',
-    duplicated: 'Cobrança duplicada. Esta é a nova.',
-    canceled: 'Cobrança cancelada.',
-    refunded: 'Devolução iniciada. O banco conclui em instantes.',
-    mailed: 'E-mail na fila de envio.',
-    simulated: 'Pagamento simulado.',
-  },
+  done: DONE_PT,
 }
+
+export type ChargeTexts = typeof pt
 
 const en: ChargeTexts = {
   ...HISTORY.en,

@@ -2,54 +2,7 @@ import type { Sought } from '../../core/charges/meanings.ts'
 import type { ChargeKind, ChargeStatus, PaymentStatus } from '../../core/charges/rules.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  caption: string
-  search: string
-  searchHint: string
-  find: string
-  filters: string
-  apply: string
-  clear: string
-  any: string
-  status: string
-  payment: string
-  kind: string
-  by: string
-  byCreation: string
-  byPayment: string
-  from: string
-  to: string
-  amount: string
-  dev: string
-  devOnly: string
-  devNone: string
-  devMark: string
-  wrongAmount: string
-  wrongDay: string
-  wrongPeriod: string
-  statuses: Record<ChargeStatus, string>
-  payments: Record<PaymentStatus, string>
-  kinds: Record<ChargeKind, string>
-  columns: { charge: string; state: string; amount: string; made: string; paid: string }
-  noPayer: string
-  csv: string
-  csvHint: string
-  csvTooLong: string
-  file: string
-  create: string
-  count: (count: number, shown: string, sum: string) => string
-  countMore: (count: string) => string
-  sought: Record<Sought, string>
-  seeking: (what: string) => string
-  orAs: string
-  foundNothing: string
-  tried: (what: string) => string
-  empty: string
-  changeFilters: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Cobranças',
   caption: 'Cobranças, da mais recente para a mais antiga',
   search: 'Buscar',
@@ -76,7 +29,12 @@ const pt: Texts = {
   wrongAmount: 'Informe um valor como 19,90.',
   wrongDay: 'Informe uma data válida.',
   wrongPeriod: 'A data final é anterior à inicial.',
-  statuses: { OPEN: 'Em aberto', COMPLETED: 'Paga', EXPIRED: 'Expirada', CANCELED: 'Cancelada' },
+  statuses: {
+    OPEN: 'Em aberto',
+    COMPLETED: 'Paga',
+    EXPIRED: 'Expirada',
+    CANCELED: 'Cancelada',
+  } satisfies Record<ChargeStatus, string>,
   payments: {
     PENDING: 'Sem código ainda',
     PROCESSING: 'Aguardando pagamento',
@@ -84,13 +42,13 @@ const pt: Texts = {
     RECEIVED: 'Disponível para saque',
     EXPIRED: 'Expirado',
     REFUNDED: 'Devolvido',
-  },
+  } satisfies Record<PaymentStatus, string>,
   kinds: {
     PIX: 'Pix',
     LINK: 'Link de pagamento',
     STATIC: 'QR Code fixo',
     RECURRING: 'Assinatura',
-  },
+  } satisfies Record<ChargeKind, string>,
   columns: {
     charge: 'Cobrança',
     state: 'Situação',
@@ -104,8 +62,9 @@ const pt: Texts = {
   csvTooLong: 'São mais de 100.000 cobranças. Escolha um período menor para baixar.',
   file: 'cobrancas',
   create: 'Criar cobrança',
-  count: (count, shown, sum) => `${count === 1 ? '1 cobrança' : `${shown} cobranças`} · ${sum}`,
-  countMore: (count) => `Mais de ${count} cobranças`,
+  count: (count: number, shown: string, sum: string) =>
+    `${count === 1 ? '1 cobrança' : `${shown} cobranças`} · ${sum}`,
+  countMore: (count: string) => `Mais de ${count} cobranças`,
   sought: {
     charge: 'id da cobrança',
     txid: 'txid',
@@ -115,14 +74,16 @@ const pt: Texts = {
     amount: 'valor',
     externalId: 'referência',
     name: 'nome',
-  },
-  seeking: (what) => `Buscando por ${what}`,
+  } satisfies Record<Sought, string>,
+  seeking: (what: string) => `Buscando por ${what}`,
   orAs: 'Buscar por',
   foundNothing: 'Nenhuma cobrança encontrada',
-  tried: (what) => `Buscamos por ${what}.`,
+  tried: (what: string) => `Buscamos por ${what}.`,
   empty: 'Crie a primeira cobrança.',
   changeFilters: 'Mude ou limpe os filtros.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Charges',

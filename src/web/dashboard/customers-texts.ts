@@ -13,62 +13,35 @@ export type CustomerField =
   | 'district'
   | 'status'
 
-type Texts = {
-  title: string
-  make: string
-  makeButton: string
-  save: string
-  edit: string
-  remove: string
-  removeTitle(name: string): string
-  removeText: string
-  search: string
-  searchButton: string
-  clear: string
-  none: string
-  noneFound(text: string): string
-  cut(shown: number): string
-  details: string
-  address: string
-  addressHint: string
-  phone: string
-  since: string
-  paidYear: string
-  paidCount(count: number): string
-  charges: string
-  noCharges: string
-  charge: string
-  madeAt: string
-  paidAt: string
-  amount: string
-  state: string
-  description: string
-  subscriptions: string
-  product: string
-  chargeThem: string
-  sendLink: string
-  masked: string
-  statuses: Record<'ACTIVE' | 'INACTIVE', string>
-  fields: Record<CustomerField, FieldTexts>
-  done: Record<'made' | 'saved' | 'deleted', string>
+const FIELDS_PT: Record<CustomerField, FieldTexts> = {
+  name: { label: 'Nome', wrong: 'Informe um nome com até 255 caracteres.' },
+  taxId: { label: 'CPF ou CNPJ', wrong: 'CPF ou CNPJ inválido. Confira os dígitos.' },
+  email: { label: 'E-mail', wrong: 'Informe um e-mail como maria@exemplo.com.br.' },
+  phone: { label: 'Celular com DDD', wrong: 'Informe o DDD e o número: 10 ou 11 dígitos.' },
+  postalCode: { label: 'CEP', wrong: 'CEP inválido: informe 8 dígitos.' },
+  address: { label: 'Rua', wrong: 'A rua pode ter até 255 caracteres.' },
+  number: { label: 'Número', wrong: 'O número pode ter até 255 caracteres.' },
+  line1: { label: 'Complemento', wrong: 'O complemento pode ter até 255 caracteres.' },
+  district: { label: 'Bairro', wrong: 'O bairro pode ter até 255 caracteres.' },
+  status: { label: 'Situação', wrong: 'Escolha uma situação.' },
 }
 
-const pt: Texts = {
+const pt = {
   title: 'Clientes',
   make: 'Novo cliente',
   makeButton: 'Criar cliente',
   save: 'Salvar alterações',
   edit: 'Editar',
   remove: 'Excluir',
-  removeTitle: (name) => `Excluir ${name}?`,
+  removeTitle: (name: string) => `Excluir ${name}?`,
   removeText:
     'O cadastro é apagado. As cobranças feitas guardam os dados de quem pagou, e as assinaturas em andamento continuam.',
   search: 'Procurar por nome, CPF, CNPJ, e-mail ou telefone com DDD',
   searchButton: 'Procurar',
   clear: 'Limpar busca',
   none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
-  noneFound: (text) => `Nenhum cliente encontrado para “${text}”`,
-  cut: (shown) =>
+  noneFound: (text: string) => `Nenhum cliente encontrado para “${text}”`,
+  cut: (shown: number) =>
     `Há mais clientes com este nome; aqui estão ${shown}. Escreva também o sobrenome.`,
   details: 'Cadastro',
   address: 'Endereço',
@@ -76,7 +49,7 @@ const pt: Texts = {
   phone: 'Celular',
   since: 'Cliente desde',
   paidYear: 'Pago nos últimos 12 meses',
-  paidCount: (count) => (count === 1 ? '1 pagamento' : `${count} pagamentos`),
+  paidCount: (count: number) => (count === 1 ? '1 pagamento' : `${count} pagamentos`),
   charges: 'Cobranças',
   noCharges: 'Este cliente ainda não tem cobranças.',
   charge: 'Cobrança',
@@ -91,24 +64,15 @@ const pt: Texts = {
   sendLink: 'Enviar link',
   masked: 'Seu perfil vê o documento sem todos os dígitos.',
   statuses: { ACTIVE: 'Ativo', INACTIVE: 'Inativo' },
-  fields: {
-    name: { label: 'Nome', wrong: 'Informe um nome com até 255 caracteres.' },
-    taxId: { label: 'CPF ou CNPJ', wrong: 'CPF ou CNPJ inválido. Confira os dígitos.' },
-    email: { label: 'E-mail', wrong: 'Informe um e-mail como maria@exemplo.com.br.' },
-    phone: { label: 'Celular com DDD', wrong: 'Informe o DDD e o número: 10 ou 11 dígitos.' },
-    postalCode: { label: 'CEP', wrong: 'CEP inválido: informe 8 dígitos.' },
-    address: { label: 'Rua', wrong: 'A rua pode ter até 255 caracteres.' },
-    number: { label: 'Número', wrong: 'O número pode ter até 255 caracteres.' },
-    line1: { label: 'Complemento', wrong: 'O complemento pode ter até 255 caracteres.' },
-    district: { label: 'Bairro', wrong: 'O bairro pode ter até 255 caracteres.' },
-    status: { label: 'Situação', wrong: 'Escolha uma situação.' },
-  },
+  fields: FIELDS_PT,
   done: {
     made: 'Cliente criado.',
     saved: 'Alterações salvas.',
     deleted: 'Cliente excluído.',
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Customers',

@@ -1,53 +1,25 @@
 import type { DeliveryState } from '../../core/deliveries/rules.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  list: string
-  none: string
-  noneFound: string
-  event: string
-  webhook: string
-  state: string
-  states: Record<DeliveryState, string>
-  answer: string
-  waiting: string
-  noAnswer: string
-  /** What the sender reports, where it is not the same in this language. */
-  errors: Record<string, string>
-  at: string
-  attempts: string
-  allWebhooks: string
-  allStates: string
-  allEvents: string
-  from: string
-  to: string
-  searchOn: string
-  deliveryOf(event: string): string
-  redeliver: string
-  redelivered: string
-  facts: { id: string; event: string; created: string; next: string; finished: string }
-  request: string
-  requestText: string
-  headers: string
-  body: string
-  eachAttempt: string
-  attempt(number: number): string
-  response: string
-  emptyResponse: string
-  responseText: string
-  noAttempt: string
-  inactive: string
-  replayTitle(name: string): string
-  replayText: string
-  which: string
-  whichStates: Record<'FAILED' | 'DELIVERED' | 'ALL', string>
-  count: string
-  counted(count: number, isMore: boolean): string
-  replay: string
+const ERRORS_PT: Record<string, string> = {
+  'address not valid': 'Endereço inválido',
+  'address not allowed': 'Endereço não permitido',
+  'answer not understood': 'Resposta não compreendida',
+  'certificate not valid': 'Certificado inválido',
+  'connection closed': 'Conexão encerrada',
+  'connection failed': 'Falha na conexão',
+  'connection refused': 'Conexão recusada',
+  'connection reset': 'Conexão interrompida',
+  'could not be sent': 'Não foi possível enviar',
+  'host not found': 'Servidor não encontrado',
+  'host not reachable': 'Servidor inacessível',
+  'no answer within 30 s': 'Sem resposta em 30 s',
+  'TLS not possible': 'TLS não foi possível',
+  'no connection in time': 'Sem conexão a tempo',
+  'redirects are not followed': 'Redirecionamentos não são seguidos',
 }
 
-const pt: Texts = {
+const pt = {
   title: 'Entregas',
   list: 'Entregas aos webhooks, da mais recente à mais antiga',
   none: 'Quando algo acontece, cada envio aos seus webhooks aparece aqui.',
@@ -55,27 +27,16 @@ const pt: Texts = {
   event: 'Evento',
   webhook: 'Webhook',
   state: 'Situação',
-  states: { PENDING: 'Pendente', DELIVERED: 'Entregue', FAILED: 'Falhou' },
+  states: {
+    PENDING: 'Pendente',
+    DELIVERED: 'Entregue',
+    FAILED: 'Falhou',
+  } satisfies Record<DeliveryState, string>,
   answer: 'Resposta',
   waiting: 'Ainda não enviada',
   noAnswer: 'Sem resposta',
-  errors: {
-    'address not valid': 'Endereço inválido',
-    'address not allowed': 'Endereço não permitido',
-    'answer not understood': 'Resposta não compreendida',
-    'certificate not valid': 'Certificado inválido',
-    'connection closed': 'Conexão encerrada',
-    'connection failed': 'Falha na conexão',
-    'connection refused': 'Conexão recusada',
-    'connection reset': 'Conexão interrompida',
-    'could not be sent': 'Não foi possível enviar',
-    'host not found': 'Servidor não encontrado',
-    'host not reachable': 'Servidor inacessível',
-    'no answer within 30 s': 'Sem resposta em 30 s',
-    'TLS not possible': 'TLS não foi possível',
-    'no connection in time': 'Sem conexão a tempo',
-    'redirects are not followed': 'Redirecionamentos não são seguidos',
-  },
+  /** What the sender reports, where it is not the same in this language. */
+  errors: ERRORS_PT,
   at: 'Quando',
   attempts: 'Tentativas',
   allWebhooks: 'Todos',
@@ -84,7 +45,7 @@ const pt: Texts = {
   from: 'De',
   to: 'Até',
   searchOn: 'Nada encontrado até aqui. A busca ainda não chegou ao fim.',
-  deliveryOf: (event) => `Entrega: ${event}`,
+  deliveryOf: (event: string) => `Entrega: ${event}`,
   redeliver: 'Enviar de novo',
   redelivered: 'A entrega será enviada de novo em instantes.',
   facts: {
@@ -100,13 +61,13 @@ const pt: Texts = {
   headers: 'Cabeçalhos',
   body: 'Corpo',
   eachAttempt: 'calculado a cada tentativa',
-  attempt: (number) => `Tentativa ${number}`,
+  attempt: (number: number) => `Tentativa ${number}`,
   response: 'Início do corpo da resposta',
   emptyResponse: 'A resposta não tinha corpo.',
   responseText: 'Guardamos o status e até 1 KiB do corpo de cada resposta, sem os cabeçalhos.',
   noAttempt: 'Ainda não houve tentativa.',
   inactive: 'O webhook está inativo. Ative-o para enviar de novo.',
-  replayTitle: (name) => `Reenviar entregas de ${name}`,
+  replayTitle: (name: string) => `Reenviar entregas de ${name}`,
   replayText:
     'As entregas dos eventos deste período são enviadas de novo agora: as que falharam ou aguardam a próxima tentativa, as já entregues, ou todas. Seu servidor recebe o mesmo corpo e o mesmo webhook-id.',
   which: 'Quais entregas',
@@ -116,12 +77,14 @@ const pt: Texts = {
     ALL: 'Todas',
   },
   count: 'Ver quantas são',
-  counted: (count, isMore) =>
+  counted: (count: number, isMore: boolean) =>
     count === 0
       ? 'Nenhuma entrega neste período.'
       : `${isMore ? 'Mais de ' : ''}${count.toLocaleString('pt-BR')} ${count === 1 ? 'entrega será enviada' : 'entregas serão enviadas'} de novo.`,
   replay: 'Reenviar agora',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Deliveries',

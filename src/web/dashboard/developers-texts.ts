@@ -1,28 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Card = { title: string; text: string }
-
-type Texts = {
-  title: string
-  pages: string
-  overview: string
-  keys: Card
-  webhooks: Card
-  deliveries: Card
-  events: Card
-  requests: Card
-  docs: Card
-  address: string
-  addressText: string
-  example: string
-  exampleText: string
-  version: string
-  changeVersion: string
-  copyAddress: string
-  copyExample: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Desenvolvedores',
   pages: 'Páginas para desenvolvedores',
   overview: 'Visão geral',
@@ -53,6 +31,8 @@ const pt: Texts = {
   copyAddress: 'o endereço',
   copyExample: 'o exemplo',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Developers',

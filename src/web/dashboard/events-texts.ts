@@ -1,26 +1,7 @@
 import type { EventMode } from '../../core/events.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  list: string
-  none: string
-  noneFound: string
-  searchOn: string
-  type: string
-  all: string
-  until: string
-  at: string
-  id: string
-  mode: string
-  modes: Record<EventMode, string>
-  body: string
-  bodyText: string
-  deliveries: string
-  noDeliveries: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Eventos',
   list: 'Eventos da empresa, do mais recente ao mais antigo',
   none: 'Quando uma cobrança for criada ou paga, o evento aparece aqui.',
@@ -32,12 +13,18 @@ const pt: Texts = {
   at: 'Quando',
   id: 'Código',
   mode: 'Modo',
-  modes: { sandbox: 'Testes', dev: 'Desenvolvimento', live: 'Produção' },
+  modes: {
+    sandbox: 'Testes',
+    dev: 'Desenvolvimento',
+    live: 'Produção',
+  } satisfies Record<EventMode, string>,
   body: 'Conteúdo',
   bodyText: 'É o corpo que os webhooks recebem. Ele não tem dados pessoais do pagador.',
   deliveries: 'Entregas deste evento',
   noDeliveries: 'Nenhum webhook recebia este evento.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Events',

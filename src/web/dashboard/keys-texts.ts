@@ -1,47 +1,7 @@
 import type { Scope } from '../../core/companies/rules.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  list: string
-  create: string
-  none: string
-  name: string
-  nameHint: string
-  nameWrong: string
-  scopes: string
-  scopesHint: string
-  scopesWrong: string
-  all: string
-  words: Record<Scope, string>
-  lastUsed: string
-  never: string
-  created: string
-  state: string
-  active: string
-  revoked: string
-  actions: string
-  rotate: string
-  revoke: string
-  back: string
-  newKey: string
-  shownOnce: string
-  keepSafe: string
-  done: string
-  copy: string
-  rotateTitle(name: string): string
-  rotateText: string
-  rotated: string
-  revokeOld: string
-  tooMuch: string
-  revokeTitle(name: string): string
-  revokeText: string
-  keep: string
-  wasRevoked: string
-  wasShown: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Chaves de API',
   list: 'Chaves de API da empresa, da mais recente à mais antiga',
   create: 'Criar chave',
@@ -64,7 +24,7 @@ const pt: Texts = {
     'balance:write': 'Solicitar e confirmar saques',
     'company:read': 'Ver os dados da empresa',
     'company:write': 'Alterar os dados da empresa',
-  },
+  } satisfies Record<Scope, string>,
   lastUsed: 'Último uso',
   never: 'Nunca usada',
   created: 'Criada em',
@@ -80,7 +40,7 @@ const pt: Texts = {
   keepSafe: 'Guarde-a como uma senha. Quem tem a chave age em nome da empresa.',
   done: 'Já copiei a chave',
   copy: 'a chave',
-  rotateTitle: (name) => `Gerar nova chave no lugar de ${name}`,
+  rotateTitle: (name: string) => `Gerar nova chave no lugar de ${name}`,
   rotateText:
     'Criamos outra chave com o mesmo nome e as mesmas permissões. A atual continua funcionando até você revogá-la, para que a troca no seu sistema não pare nada.',
   rotated:
@@ -88,7 +48,7 @@ const pt: Texts = {
   revokeOld: 'Revogar a chave anterior',
   tooMuch:
     'Esta chave pode mais do que o seu perfil. Peça a um responsável pela empresa que a troque.',
-  revokeTitle: (name) => `Revogar a chave ${name}?`,
+  revokeTitle: (name: string) => `Revogar a chave ${name}?`,
   revokeText:
     'Todo sistema que usa esta chave deixa de funcionar na hora. Não é possível desfazer.',
   keep: 'Manter a chave',
@@ -96,6 +56,8 @@ const pt: Texts = {
   wasShown:
     'Este formulário já tinha criado a chave, e ela só é mostrada uma vez. Se você não a copiou, troque-a.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'API keys',

@@ -1,23 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  present: string
-  none: string
-  alt: string
-  upload: string
-  file: string
-  hint: string
-  send: string
-  remove: string
-  where: string
-  saved: string
-  removed: string
-  faults: { none: string; large: string; form: string }
-  readOnly: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Logotipo',
   present: 'Logotipo atual',
   none: 'Sem logotipo, aparece a primeira letra do nome.',
@@ -37,6 +20,8 @@ const pt: Texts = {
   },
   readOnly: 'Somente um responsável pela empresa pode alterar.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Logo',

@@ -1,57 +1,7 @@
 import type { Role } from '../../core/people/rules.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  intro: string
-  invite: string
-  inviteTitle: string
-  inviteText: string
-  send: string
-  email: string
-  emailHint: string
-  role: string
-  can: Record<Role, string>
-  person: string
-  lastSeen: string
-  never: string
-  you: string
-  change: string
-  actions: string
-  members: string
-  changeTitle(name: string): string
-  changeText: string
-  save: string
-  removeTitle: string
-  removeText(name: string): string
-  remove: string
-  leaveText: string
-  factors: {
-    title: string
-    has: string
-    none: string
-    text(name: string): string
-    /** If an owner may not do it. */
-    others: string
-    act: string
-    gone: string
-  }
-  waiting: string
-  waitingText: string
-  sentAt: string
-  until: string
-  manage: string
-  invitationTitle(email: string): string
-  resendText: string
-  resend: string
-  withdrawText: string
-  withdraw: string
-  back: string
-  faults: { email: string; member: string; full: string; lastOwner: string }
-  done: Record<'invited' | 'role' | 'removed' | 'withdrawn' | 'resent' | 'reset', string>
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Equipe',
   intro: 'Quem pode entrar no painel desta empresa, e o que cada pessoa pode fazer.',
   invite: 'Convidar',
@@ -67,7 +17,7 @@ const pt: Texts = {
     support: 'Cobra, devolve e atende clientes. Não vê o saldo.',
     developer: 'Cuida de chaves, webhooks e testes. Não vê o saldo nem saca.',
     viewer: 'Vê cobranças, clientes e saldo, sem mudar nada.',
-  },
+  } satisfies Record<Role, string>,
   person: 'Pessoa',
   lastSeen: 'Visto por último',
   never: 'Sem acesso aberto',
@@ -75,19 +25,20 @@ const pt: Texts = {
   change: 'Alterar',
   actions: 'Ações',
   members: 'Pessoas da equipe',
-  changeTitle: (name) => `Alterar ${name}`,
+  changeTitle: (name: string) => `Alterar ${name}`,
   changeText: 'Ao mudar o perfil, a pessoa sai de todos os dispositivos e precisa entrar de novo.',
   save: 'Salvar perfil',
   removeTitle: 'Remover da equipe',
-  removeText: (name) =>
+  removeText: (name: string) =>
     `${name} sai de todos os dispositivos e perde o acesso a esta empresa. O que a pessoa fez continua registrado.`,
   remove: 'Remover da equipe',
   factors: {
     title: 'Verificação em duas etapas',
     has: 'Ativa',
     none: 'Não configurada',
-    text: (name) =>
+    text: (name: string) =>
       `Se ${name} perdeu o celular ou a chave de acesso, remova a verificação em duas etapas. A pessoa sai de todos os dispositivos, é avisada por e-mail e entra só com a senha. Antes de movimentar dinheiro real, precisa configurar a verificação de novo. Confirme antes, por telefone ou pessoalmente, que o pedido é mesmo dela.`,
+    /** If an owner may not do it. */
     others:
       'Esta pessoa também faz parte de outra empresa ou opera a instalação. Se ela perdeu o celular ou a chave de acesso, só quem opera a instalação pode remover a verificação.',
     act: 'Remover a verificação',
@@ -99,7 +50,7 @@ const pt: Texts = {
   sentAt: 'Enviado em',
   until: 'Vale até',
   manage: 'Ver',
-  invitationTitle: (email) => `Convite para ${email}`,
+  invitationTitle: (email: string) => `Convite para ${email}`,
   resendText: 'Envia um novo e-mail, com um novo link. O link anterior deixa de funcionar.',
   resend: 'Enviar de novo',
   withdrawText: 'O link deixa de funcionar.',
@@ -120,6 +71,8 @@ const pt: Texts = {
     reset: 'A verificação em duas etapas foi removida. A pessoa foi avisada por e-mail.',
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Members',

@@ -1,39 +1,9 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title(amount: string): string
-  limit(remaining: string): string
-  codes: string
-  code: string
-  amount: string
-  madeAt: string
-  test: string
-  qr: string
-  copyWhat: string
-  copied: string
-  sign: string
-  alt: string
-  sales: string
-  salesHint: string
-  recent: string
-  count(count: number): string
-  noSales: string
-  sale: string
-  payer: string
-  state: string
-  paidAt: string
-  noPayer: string
-  print: string
-  printHint: string
-  aim: string
-  steps: string
-  payTo: string
-  done: Record<'made', string>
-}
-
-const pt: Texts = {
-  title: (amount) => `QR Code fixo de ${amount}`,
-  limit: (remaining) => `Neste mês ainda é possível receber ${remaining} por QR Codes fixos.`,
+const pt = {
+  title: (amount: string) => `QR Code fixo de ${amount}`,
+  limit: (remaining: string) =>
+    `Neste mês ainda é possível receber ${remaining} por QR Codes fixos.`,
   codes: 'Seus QR Codes fixos',
   code: 'QR Code',
   amount: 'Valor',
@@ -47,7 +17,7 @@ const pt: Texts = {
   sales: 'Vendas deste QR Code',
   salesHint: 'Cada pagamento aparece aqui assim que chega.',
   recent: 'Últimos 31 dias',
-  count: (count) => (count === 1 ? '1 venda' : `${count} vendas`),
+  count: (count: number) => (count === 1 ? '1 venda' : `${count} vendas`),
   noSales: 'Ninguém pagou com este QR Code ainda.',
   sale: 'Venda',
   payer: 'Quem pagou',
@@ -61,6 +31,8 @@ const pt: Texts = {
   payTo: 'Pague com Pix',
   done: { made: 'QR Code criado. Imprima a placa e deixe no balcão.' },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: (amount) => `Static QR code of ${amount}`,

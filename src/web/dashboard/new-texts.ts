@@ -12,44 +12,7 @@ export type NewField =
   | 'failedUrl'
   | 'product'
 
-type Texts = {
-  title: string
-  choose: string
-  kinds: Record<NewKind, { title: string; text: string; make: string }>
-  payer: string
-  find: string
-  findButton: string
-  nobodyFound: string
-  chooseWho: string
-  somebodyNew: string
-  sale: string
-  more: string
-  devMode: string
-  devModeHint: string
-  lifetimes: Record<number, string>
-  products: string
-  productsHint: string
-  productRow(number: number): string
-  quantity: string
-  wrongQuantity: string
-  noProduct: string
-  addRows: string
-  newestProducts(count: number): string
-  totalDiffers(total: string, sum: string): string
-  makeWithTotal: string
-  needShipping: string
-  needShippingHint: string
-  notify: string
-  notifyHint: string
-  preview: string
-  previewTitle: string
-  previewHint: string
-  previewFrame: string
-  sampleCode: string
-  fields: Record<NewField, FieldTexts>
-}
-
-const LIFETIMES_PT = {
+const LIFETIMES_PT: Record<number, string> = {
   1800: '30 minutos',
   3600: '1 hora',
   86400: '1 dia',
@@ -67,7 +30,41 @@ const LIFETIMES_EN = {
   2592000: '30 days',
 }
 
-const pt: Texts = {
+const FIELDS_PT: Record<NewField, FieldTexts> = {
+  amount: {
+    label: 'Valor em reais',
+    wrong: 'Informe um valor como 19,90.',
+    hint: 'Por exemplo: 19,90',
+  },
+  total: {
+    label: 'Total em reais',
+    wrong: 'Informe um total como 19,90, ou escolha produtos.',
+    hint: 'Em branco: a soma dos produtos.',
+  },
+  description: {
+    label: 'Descrição',
+    wrong: 'A descrição pode ter até 140 caracteres.',
+    hint: 'O cliente lê na página de pagamento e no aplicativo do banco.',
+  },
+  externalId: {
+    label: 'Sua referência',
+    wrong: 'A referência pode ter até 255 caracteres.',
+    hint: 'Por exemplo, o número do pedido.',
+  },
+  expiresIn: { label: 'Validade', wrong: 'Escolha uma validade.' },
+  successUrl: {
+    label: 'Página depois de pagar',
+    wrong: 'Informe um endereço que comece com https:// ou http://.',
+    hint: 'Para onde o cliente volta. Por exemplo: https://minhaloja.com.br/obrigado',
+  },
+  failedUrl: {
+    label: 'Página se não pagar',
+    wrong: 'Informe um endereço que comece com https:// ou http://.',
+  },
+  product: { label: 'Produto', wrong: 'Escolha um produto ativo, com preço de R$ 1,00 ou mais.' },
+}
+
+const pt = {
   title: 'Criar',
   choose: 'Como você quer receber?',
   kinds: {
@@ -91,7 +88,7 @@ const pt: Texts = {
       text: 'O cliente autoriza uma vez, e o banco paga cada cobrança com Pix Automático.',
       make: 'Criar assinatura',
     },
-  },
+  } satisfies Record<NewKind, { title: string; text: string; make: string }>,
   payer: 'Quem paga',
   find: 'Procurar cliente por nome, CPF, CNPJ, e-mail ou telefone com DDD',
   findButton: 'Procurar',
@@ -105,14 +102,14 @@ const pt: Texts = {
   lifetimes: LIFETIMES_PT,
   products: 'Produtos',
   productsHint: 'Escolha produtos, ou deixe em branco e informe só o total.',
-  productRow: (number) => `Produto ${number}`,
+  productRow: (number: number) => `Produto ${number}`,
   quantity: 'Quantidade',
   wrongQuantity: 'Informe uma quantidade de 1 a 1.000.000.',
   noProduct: 'Nenhum',
   addRows: 'Adicionar produtos',
-  newestProducts: (count) =>
+  newestProducts: (count: number) =>
     `Aparecem aqui os ${count} produtos mais recentes. Para outro, abra-o em Produtos e escolha “Criar link com este produto”.`,
-  totalDiffers: (total, sum) =>
+  totalDiffers: (total: string, sum: string) =>
     `O total é ${total}, mas os produtos somam ${sum}. O cliente vai pagar ${total}. Se é isso mesmo, crie o link; se não, corrija o total ou deixe-o em branco para cobrar a soma.`,
   makeWithTotal: 'Criar link com este total',
   needShipping: 'Pedir o endereço de entrega',
@@ -124,40 +121,10 @@ const pt: Texts = {
   previewHint: 'Nada foi criado ainda.',
   previewFrame: 'Prévia da página de pagamento',
   sampleCode: 'PREVIA: o codigo Pix aparece aqui depois de criar a cobranca',
-  fields: {
-    amount: {
-      label: 'Valor em reais',
-      wrong: 'Informe um valor como 19,90.',
-      hint: 'Por exemplo: 19,90',
-    },
-    total: {
-      label: 'Total em reais',
-      wrong: 'Informe um total como 19,90, ou escolha produtos.',
-      hint: 'Em branco: a soma dos produtos.',
-    },
-    description: {
-      label: 'Descrição',
-      wrong: 'A descrição pode ter até 140 caracteres.',
-      hint: 'O cliente lê na página de pagamento e no aplicativo do banco.',
-    },
-    externalId: {
-      label: 'Sua referência',
-      wrong: 'A referência pode ter até 255 caracteres.',
-      hint: 'Por exemplo, o número do pedido.',
-    },
-    expiresIn: { label: 'Validade', wrong: 'Escolha uma validade.' },
-    successUrl: {
-      label: 'Página depois de pagar',
-      wrong: 'Informe um endereço que comece com https:// ou http://.',
-      hint: 'Para onde o cliente volta. Por exemplo: https://minhaloja.com.br/obrigado',
-    },
-    failedUrl: {
-      label: 'Página se não pagar',
-      wrong: 'Informe um endereço que comece com https:// ou http://.',
-    },
-    product: { label: 'Produto', wrong: 'Escolha um produto ativo, com preço de R$ 1,00 ou mais.' },
-  },
+  fields: FIELDS_PT,
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'New',

@@ -14,44 +14,33 @@ export type ProductField =
   | 'imageUrl'
   | 'status'
 
-type Texts = {
-  title: string
-  one: string
-  make: string
-  makeButton: string
-  save: string
-  edit: string
-  remove: string
-  removeTitle(name: string): string
-  removeText: string
-  all: string
-  price: string
-  filters: string
-  none: string
-  noneFound: string
-  details: string
-  more: string
-  sell: string
-  subscribe: string
-  types: Record<'ONE_TIME' | 'RECURRING', string>
-  statuses: Record<'ACTIVE' | 'INACTIVE', string>
-  frequencies: Record<Frequency, string>
-  noFrequency: string
-  days(days: number): string
-  anyDay: string
-  dayOfMonth(day: number): string
-  needShipping: string
-  needShippingHint: string
-  categories: string
-  subscriptionTitle: string
-  subscriptionHint: string
-  fields: Record<ProductField, FieldTexts>
-  done: Record<'made' | 'saved' | 'deleted', string>
-  yes: string
-  no: string
+const FIELDS_PT: Record<ProductField, FieldTexts> = {
+  name: { label: 'Nome', wrong: 'Informe um nome com até 255 caracteres.' },
+  description: {
+    label: 'Descrição',
+    wrong: 'A descrição pode ter até 4.096 caracteres.',
+  },
+  price: {
+    label: 'Preço em reais',
+    wrong: 'Informe o preço em reais, como 19,90.',
+    hint: 'Por exemplo: 19,90',
+  },
+  type: { label: 'Tipo', wrong: 'Escolha um tipo.' },
+  frequency: { label: 'Frequência', wrong: 'Escolha de quanto em quanto tempo cobrar.' },
+  dayDue: { label: 'Prazo para pagar', wrong: 'Escolha de 1 a 7 dias.' },
+  dayGenerateCharge: { label: 'Dia da cobrança', wrong: 'Escolha um dia de 1 a 28.' },
+  sku: {
+    label: 'Código interno (SKU)',
+    wrong: 'O código pode ter até 255 caracteres.',
+  },
+  imageUrl: {
+    label: 'Endereço da imagem',
+    wrong: 'Informe um endereço que comece com https:// ou http://.',
+  },
+  status: { label: 'Situação', wrong: 'Escolha uma situação.' },
 }
 
-const pt: Texts = {
+const pt = {
   title: 'Produtos',
   one: 'Produto',
   make: 'Novo produto',
@@ -59,7 +48,7 @@ const pt: Texts = {
   save: 'Salvar alterações',
   edit: 'Editar',
   remove: 'Excluir',
-  removeTitle: (name) => `Excluir ${name}?`,
+  removeTitle: (name: string) => `Excluir ${name}?`,
   removeText:
     'O produto sai do catálogo e não poderá mais ser vendido. As vendas já feitas e as assinaturas em andamento continuam como estão.',
   all: 'Todos',
@@ -73,41 +62,22 @@ const pt: Texts = {
   subscribe: 'Criar link de assinatura',
   types: { ONE_TIME: 'Venda única', RECURRING: 'Assinatura' },
   statuses: { ACTIVE: 'Ativo', INACTIVE: 'Inativo' },
-  frequencies: { WEEKLY: 'Semanal', MONTHLY: 'Mensal', SEMIANNUAL: 'Semestral', ANNUAL: 'Anual' },
+  frequencies: {
+    WEEKLY: 'Semanal',
+    MONTHLY: 'Mensal',
+    SEMIANNUAL: 'Semestral',
+    ANNUAL: 'Anual',
+  } satisfies Record<Frequency, string>,
   noFrequency: 'Selecione',
-  days: (days) => (days === 1 ? '1 dia' : `${days} dias`),
+  days: (days: number) => (days === 1 ? '1 dia' : `${days} dias`),
   anyDay: 'No dia da autorização',
-  dayOfMonth: (day) => `Dia ${day}`,
+  dayOfMonth: (day: number) => `Dia ${day}`,
   needShipping: 'Precisa de entrega',
   needShippingHint: 'Serve de lembrete para quem prepara os pedidos.',
   categories: 'Categorias',
   subscriptionTitle: 'Cobrança da assinatura',
   subscriptionHint: 'Preencha apenas se o produto for uma assinatura.',
-  fields: {
-    name: { label: 'Nome', wrong: 'Informe um nome com até 255 caracteres.' },
-    description: {
-      label: 'Descrição',
-      wrong: 'A descrição pode ter até 4.096 caracteres.',
-    },
-    price: {
-      label: 'Preço em reais',
-      wrong: 'Informe o preço em reais, como 19,90.',
-      hint: 'Por exemplo: 19,90',
-    },
-    type: { label: 'Tipo', wrong: 'Escolha um tipo.' },
-    frequency: { label: 'Frequência', wrong: 'Escolha de quanto em quanto tempo cobrar.' },
-    dayDue: { label: 'Prazo para pagar', wrong: 'Escolha de 1 a 7 dias.' },
-    dayGenerateCharge: { label: 'Dia da cobrança', wrong: 'Escolha um dia de 1 a 28.' },
-    sku: {
-      label: 'Código interno (SKU)',
-      wrong: 'O código pode ter até 255 caracteres.',
-    },
-    imageUrl: {
-      label: 'Endereço da imagem',
-      wrong: 'Informe um endereço que comece com https:// ou http://.',
-    },
-    status: { label: 'Situação', wrong: 'Escolha uma situação.' },
-  },
+  fields: FIELDS_PT,
   done: {
     made: 'Produto criado.',
     saved: 'Alterações salvas.',
@@ -116,6 +86,8 @@ const pt: Texts = {
   yes: 'Sim',
   no: 'Não',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Products',

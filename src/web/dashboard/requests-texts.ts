@@ -1,54 +1,7 @@
 import type { StatusClass } from '../../core/request-log/rules.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  about: string
-  caption: string
-  empty: string
-  emptyFiltered: string
-  searchOn: string
-  /** A moment follows. */
-  searchedUntil: string
-  notFound: string
-  columns: {
-    operation: string
-    status: string
-    time: string
-    key: string
-    at: string
-    id: string
-  }
-  statuses: Record<StatusClass, string>
-  filters: {
-    id: string
-    status: string
-    allStatuses: string
-    operation: string
-    allOperations: string
-    key: string
-    allKeys: string
-    from: string
-    to: string
-  }
-  one: {
-    title: string
-    back: string
-    request: string
-    operation: string
-    status: string
-    error: string
-    meaning: string
-    advice: string
-    copyId: string
-    callerId: string
-    noBody: string
-    reference: string
-  }
-  unknownKey: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Requisições',
   about:
     'As chamadas à API nos últimos 7 dias. O corpo das requisições e os dados dos pagadores não são guardados aqui. O id de cada uma está no cabeçalho X-Request-Id da resposta.',
@@ -56,6 +9,7 @@ const pt: Texts = {
   empty: 'As chamadas que suas chaves fizerem à API aparecem aqui.',
   emptyFiltered: 'Nenhuma requisição com estes filtros.',
   searchOn: 'Nada encontrado até aqui. A busca ainda não chegou ao fim: veja as mais antigas.',
+  /** A moment follows. */
   searchedUntil: 'A busca chegou até',
   notFound: 'Nenhuma requisição dos últimos 7 dias tem este id.',
   columns: {
@@ -70,7 +24,7 @@ const pt: Texts = {
     ok: 'Sucesso (2xx)',
     refused: 'Recusadas (4xx)',
     failed: 'Falhas do serviço (5xx)',
-  },
+  } satisfies Record<StatusClass, string>,
   filters: {
     id: 'Id da requisição',
     status: 'Status',
@@ -98,6 +52,8 @@ const pt: Texts = {
   },
   unknownKey: 'Chave desconhecida',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Requests',

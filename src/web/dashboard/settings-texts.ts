@@ -1,56 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  pages: string
-  profile: string
-  logo: string
-  bank: string
-  version: string
-  members: string
-  activity: string
-  security: string
-  securityText: string
-  identity: string
-  identityText: string
-  look: string
-  name: string
-  nameWrong: string
-  email: string
-  emailHint: string
-  emailWrong: string
-  codesTo(email: string, until: string): string
-  city: string
-  cityHint: string
-  cityWrong: string
-  color: string
-  colorHint: string
-  colorWrong: string
-  contrast(ink: string, ratio: string): string
-  inks: { '#ffffff': string; '#000000': string }
-  preview: string
-  language: string
-  languageHint: string
-  languages: Record<Language, string>
-  receipts: string
-  receiptsHint: string
-  strictTaxIds: string
-  strictTaxIdsHint: string
-  yes: string
-  no: string
-  taxId: string
-  pixKey: string
-  mode: string
-  modes: { live: string; sandbox: string }
-  settlement: string
-  seconds(count: number): string
-  operatorOnly: string
-  save: string
-  saved: string
-  readOnly: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Configurações',
   pages: 'Páginas de configurações',
   profile: 'Perfil',
@@ -70,19 +20,20 @@ const pt: Texts = {
   emailHint:
     'Recebe os avisos e os códigos de saque. Depois de uma troca, os códigos ainda vão para o e-mail anterior por 24 horas.',
   emailWrong: 'Informe um e-mail válido, como maria@example.com.',
-  codesTo: (email, until) => `Os códigos de saque vão para ${email} até ${until}.`,
+  codesTo: (email: string, until: string) => `Os códigos de saque vão para ${email} até ${until}.`,
   city: 'Cidade',
   cityHint: 'Aparece no QR Code do Pix.',
   cityWrong: 'Informe a cidade, com até 255 caracteres.',
   color: 'Cor da marca',
   colorHint: 'Em hexadecimal, como #0f766e. Usada na página de pagamento, nos e-mails e aqui.',
   colorWrong: 'Informe a cor em hexadecimal, como #0f766e.',
-  contrast: (ink, ratio) => `Texto ${ink} sobre esta cor: contraste de ${ratio} para 1.`,
+  contrast: (ink: string, ratio: string) =>
+    `Texto ${ink} sobre esta cor: contraste de ${ratio} para 1.`,
   inks: { '#ffffff': 'branco', '#000000': 'preto' },
   preview: 'Pagar com Pix',
   language: 'Idioma dos e-mails da empresa',
   languageHint: 'O idioma do painel muda no rodapé, para cada pessoa.',
-  languages: { pt: 'Português', en: 'Inglês' },
+  languages: { pt: 'Português', en: 'Inglês' } satisfies Record<Language, string>,
   receipts: 'Enviar comprovante por e-mail a quem pagou',
   receiptsHint: 'Somente quando o pagador informou um e-mail.',
   strictTaxIds: 'Conferir os dígitos de CPF e CNPJ dos pagadores',
@@ -94,12 +45,14 @@ const pt: Texts = {
   mode: 'Ambiente',
   modes: { live: 'Produção', sandbox: 'Testes' },
   settlement: 'Valor disponível após o pagamento',
-  seconds: (count) => (count === 0 ? 'Na hora' : `${count} s`),
+  seconds: (count: number) => (count === 0 ? 'Na hora' : `${count} s`),
   operatorOnly: 'Chave Pix, CNPJ e ambiente são alterados por quem opera a instalação.',
   save: 'Salvar',
   saved: 'As configurações foram salvas.',
   readOnly: 'Somente um responsável pela empresa pode alterar.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Settings',

@@ -1,66 +1,9 @@
-import { AGREEMENT, type AgreementTexts } from '../../core/recurrences/texts.ts'
+import { AGREEMENT } from '../../core/recurrences/texts.ts'
 import type { Language } from '../../lib/language.ts'
 
 export type Choice = 'all' | 'approved' | 'created' | 'rejected' | 'expired' | 'canceled' | 'links'
 
-type Texts = AgreementTexts & {
-  title: string
-  filters: string
-  choices: Record<Choice, string>
-  none: string
-  noneFound: string
-  make: string
-  customer: string
-  anybody: string
-  product: string
-  value: string
-  state: string
-  next: string
-  madeAt: string
-  retrying: string
-  agreement: string
-  since: string
-  endedAt: string
-  expiresAt: string
-  dayDue: string
-  days(days: number): string
-  bankId: string
-  reason: string
-  noReason: string
-  nextCharges: string
-  nextHint: string
-  number(number: number): string
-  share: string
-  shareHint: Record<'link' | 'created', string>
-  copyLink: string
-  bank: string
-  openPage: string
-  charges: string
-  noCharges: string
-  charge: string
-  due: string
-  amount: string
-  what: string
-  followers: string
-  noFollowers: string
-  cancel: string
-  closeLink: string
-  cancelTitle: string
-  closeTitle: string
-  cancelText: string
-  closeText: string
-  who: {
-    title: string
-    any: { title: string; text: string }
-    one: { title: string; text: string }
-  }
-  chooseProduct: string
-  noProducts: string
-  makeProduct: string
-  done: Record<'made' | 'canceled', string>
-}
-
-const pt: Texts = {
+const pt = {
   ...AGREEMENT.pt,
   title: 'Assinaturas',
   filters: 'Filtrar assinaturas',
@@ -72,7 +15,7 @@ const pt: Texts = {
     expired: 'Expiradas',
     canceled: 'Canceladas',
     links: 'Links',
-  },
+  } satisfies Record<Choice, string>,
   none: 'Crie um link de assinatura e envie aos clientes: eles autorizam uma vez, e o banco paga.',
   noneFound: 'Nenhuma assinatura nesta situação.',
   make: 'Nova assinatura',
@@ -89,14 +32,14 @@ const pt: Texts = {
   endedAt: 'Encerrada em',
   expiresAt: 'Autorizar até',
   dayDue: 'Prazo para pagar',
-  days: (days) => (days === 1 ? '1 dia' : `${days} dias`),
+  days: (days: number) => (days === 1 ? '1 dia' : `${days} dias`),
   bankId: 'Número no banco',
   reason: 'Motivo do cancelamento',
   noReason: 'Selecione',
   nextCharges: 'Próximas cobranças',
   nextHint:
     'O vencimento é em dia útil. Se faltar saldo, o banco tenta de novo em até 3 dos 7 dias seguintes, também em fins de semana e feriados.',
-  number: (number) => `${number}ª cobrança`,
+  number: (number: number) => `${number}ª cobrança`,
   share: 'Link para o cliente',
   shareHint: {
     link: 'Envie por mensagem ou publique na sua página.',
@@ -133,6 +76,8 @@ const pt: Texts = {
     canceled: 'Encerrada. Nada mais será cobrado.',
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   ...AGREEMENT.en,

@@ -14,36 +14,7 @@ export type Section =
   | 'developers'
   | 'settings'
 
-type Texts = {
-  title: string
-  menu: string
-  sections: Record<Section, string>
-  roles: Record<Role, string>
-  account: string
-  operator: string
-  dashboard: string
-  signOut: string
-  switchLanguage: string
-  companies: string
-  chooseCompany: string
-  noCompany: string
-  unreached: string
-  sandbox: string
-  clock(now: string, ahead: string): string
-  suspended: string
-  check: string
-  forbidden: { title: string; text: string }
-  missing: string
-  toHome: string
-  stale: string
-  older: string
-  newest: string
-  nothing: string
-  nothingFor(text: string): string
-  back: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Painel',
   menu: 'Menu do painel',
   sections: {
@@ -57,14 +28,14 @@ const pt: Texts = {
     unmatched: 'Não identificados',
     developers: 'Desenvolvedores',
     settings: 'Configurações',
-  },
+  } satisfies Record<Section, string>,
   roles: {
     owner: 'Responsável',
     finance: 'Financeiro',
     support: 'Atendimento',
     developer: 'Desenvolvimento',
     viewer: 'Somente leitura',
-  },
+  } satisfies Record<Role, string>,
   account: 'Minha conta',
   operator: 'Operação',
   dashboard: 'Painel',
@@ -75,7 +46,7 @@ const pt: Texts = {
   noCompany: 'Você ainda não participa de nenhuma empresa. Peça um convite a quem a administra.',
   unreached: 'Algumas das suas empresas não estão acessíveis agora. Tente de novo em instantes.',
   sandbox: 'Ambiente de testes: aqui o dinheiro não é de verdade.',
-  clock: (now, ahead) => `Relógio do sandbox: ${now}, ${ahead} adiante.`,
+  clock: (now: string, ahead: string) => `Relógio do sandbox: ${now}, ${ahead} adiante.`,
   suspended:
     'Esta empresa está suspensa. Os dados podem ser consultados, mas não é possível cobrar nem sacar. Pagamentos que chegarem serão registrados. Fale com o suporte.',
   check: 'Confira os campos destacados.',
@@ -89,9 +60,11 @@ const pt: Texts = {
   older: 'Mais antigos',
   newest: 'Mais recentes',
   nothing: 'Nada por aqui ainda',
-  nothingFor: (text) => `Nada encontrado para “${text}”`,
+  nothingFor: (text: string) => `Nada encontrado para “${text}”`,
   back: 'Voltar',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Dashboard',

@@ -2,51 +2,6 @@ import type { Language } from '../../lib/language.ts'
 
 type Decision = 'unmatched' | 'webhooks' | 'collections' | 'certificate' | 'withdrawal'
 
-type Texts = {
-  receivedToday: string
-  balances: string
-  /** The weekday from 0, Sunday. */
-  lastWeek(weekday: number, time: string): string
-  payments(count: number): string
-  available: string
-  pending: string
-  held: string
-  unmatched: string
-  hints: { available: string; pending: string; held: string; unmatched: string }
-  decisionsTitle: string
-  decisions: Record<Decision, (count: string) => string>
-  noDecision: string
-  newest: string
-  newestCaption: string
-  allCharges: string
-  refresh: string
-  create: string
-  chartTitle: string
-  chartLabel(days: number): string
-  nothingReceived(days: number): string
-  total(days: number): string
-  average: string
-  switchTitle: string
-  days(count: number): string
-  asTable: string
-  tableCaption(days: number): string
-  day: string
-  received: string
-  count: string
-  conversion: string
-  conversionText(paid: string, made: string): string
-  noConversion: string
-  columns: { payer: string; amount: string; state: string; at: string }
-  staticSale: string
-  nobody: string
-  first: {
-    title: string
-    text: string
-    steps: { title: string; text: string; link: string | null }[]
-    done: string
-  }
-}
-
 const WEEKDAYS = {
   pt: [
     'domingo passado',
@@ -68,11 +23,27 @@ const WEEKDAYS = {
   ],
 }
 
-const pt: Texts = {
+const DECISIONS_PT: Record<Decision, (count: string) => string> = {
+  unmatched: (count) =>
+    count === '1'
+      ? '1 pagamento não identificado aguarda decisão'
+      : `${count} pagamentos não identificados aguardam decisão`,
+  webhooks: (count) =>
+    count === '1' ? '1 webhook não está recebendo' : `${count} webhooks não estão recebendo`,
+  collections: (count) =>
+    count === '1'
+      ? '1 cobrança de assinatura falhou nos últimos 30 dias'
+      : `${count} cobranças de assinatura falharam nos últimos 30 dias`,
+  certificate: (day) => `O certificado do banco vence em ${day}`,
+  withdrawal: () => '1 saque aguarda confirmação',
+}
+
+const pt = {
   receivedToday: 'Recebido hoje',
   balances: 'Saldos',
-  lastWeek: (weekday, time) => `${WEEKDAYS.pt[weekday]} até ${time}`,
-  payments: (count) => (count === 1 ? '1 pagamento' : `${count} pagamentos`),
+  /** The weekday from 0, Sunday. */
+  lastWeek: (weekday: number, time: string) => `${WEEKDAYS.pt[weekday]} até ${time}`,
+  payments: (count: number) => (count === 1 ? '1 pagamento' : `${count} pagamentos`),
   available: 'Disponível',
   pending: 'A liberar',
   held: 'Reservado',
@@ -84,20 +55,7 @@ const pt: Texts = {
     unmatched: 'Aguarda a sua decisão',
   },
   decisionsTitle: 'Precisa da sua atenção',
-  decisions: {
-    unmatched: (count) =>
-      count === '1'
-        ? '1 pagamento não identificado aguarda decisão'
-        : `${count} pagamentos não identificados aguardam decisão`,
-    webhooks: (count) =>
-      count === '1' ? '1 webhook não está recebendo' : `${count} webhooks não estão recebendo`,
-    collections: (count) =>
-      count === '1'
-        ? '1 cobrança de assinatura falhou nos últimos 30 dias'
-        : `${count} cobranças de assinatura falharam nos últimos 30 dias`,
-    certificate: (day) => `O certificado do banco vence em ${day}`,
-    withdrawal: () => '1 saque aguarda confirmação',
-  },
+  decisions: DECISIONS_PT,
   noDecision: 'Tudo em dia: nada aguarda a sua decisão.',
   newest: 'Cobranças mais recentes',
   newestCaption: 'As cobranças mais recentes',
@@ -105,20 +63,21 @@ const pt: Texts = {
   refresh: 'Atualizar',
   create: 'Nova cobrança',
   chartTitle: 'Recebido por dia',
-  chartLabel: (days) =>
+  chartLabel: (days: number) =>
     `Valor recebido por dia nos últimos ${days} dias. Os números estão na tabela a seguir.`,
-  nothingReceived: (days) => `Nenhum pagamento nos últimos ${days} dias.`,
-  total: (days) => `Total em ${days} dias`,
+  nothingReceived: (days: number) => `Nenhum pagamento nos últimos ${days} dias.`,
+  total: (days: number) => `Total em ${days} dias`,
   average: '(em R$; linha: média de 7 dias)',
   switchTitle: 'Período do gráfico',
-  days: (count) => `${count} dias`,
+  days: (count: number) => `${count} dias`,
   asTable: 'Ver os números em tabela',
-  tableCaption: (days) => `Valor recebido por dia nos últimos ${days} dias`,
+  tableCaption: (days: number) => `Valor recebido por dia nos últimos ${days} dias`,
   day: 'Dia',
   received: 'Recebido',
   count: 'Pagamentos',
   conversion: 'Conversão em 30 dias',
-  conversionText: (paid, made) => `${paid} de ${made} cobranças criadas foram pagas`,
+  conversionText: (paid: string, made: string) =>
+    `${paid} de ${made} cobranças criadas foram pagas`,
   noConversion: 'Nenhuma cobrança criada nos últimos 30 dias',
   columns: { payer: 'Pagador', amount: 'Valor', state: 'Situação', at: 'Criada em' },
   staticSale: 'QR Code fixo',
@@ -146,6 +105,8 @@ const pt: Texts = {
     done: 'feito',
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   receivedToday: 'Received today',

@@ -5,66 +5,7 @@ import type { Language } from '../../lib/language.ts'
 
 export type UnmatchedState = Exclude<PaymentState, 'MATCHED'>
 
-type Texts = {
-  title: string
-  intro: string
-  states: Record<UnmatchedState, string>
-  filter: string
-  reasons: Record<UnmatchedReason, { short: string; text: string }>
-  payer: string
-  unknownPayer: string
-  amount: string
-  receivedAt: string
-  endToEndId: string
-  returned(amount: string): string
-  details: string
-  paymentOf(amount: string): string
-  likely: string
-  samePayer: string
-  named: string
-  signs: Record<Sign, string>
-  why: string
-  noLikely: string
-  search: string
-  chargeOf(amount: string): string
-  madeAt: string
-  settle: string
-  settleOther: string
-  accept: string
-  refund: string
-  decide: string
-  effects: Record<'settle' | 'accept' | 'refund', string>
-  acceptTitle: string
-  acceptText(amount: string): string
-  refundTitle: string
-  refundText(amount: string): string
-  settleTitle: string
-  settleIntro(amount: string): string
-  settleSearch: string
-  payment: string
-  settleSearchHint: string
-  settleSearchButton: string
-  settleNone: string
-  settleChoose: string
-  settleText: string
-  settleExact: string
-  settleShort(short: string, amount: string): string
-  settleOver(over: string): string
-  difference: Record<'keep' | 'refund', (over: string) => string>
-  settledFact: string
-  shortfall: string
-  rest(amount: string): string
-  comment: string
-  commentHint: string
-  optional: string
-  tooLong: string
-  done: Record<'accepted' | 'refunded' | 'settled', string>
-  empty: Record<UnmatchedState, string>
-  trySandbox: string
-  bank: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Não identificados',
   intro: 'Pagamentos que chegaram, mas não quitaram nenhuma cobrança. Decida o que fazer com eles.',
   states: {
@@ -72,7 +13,7 @@ const pt: Texts = {
     ACCEPTED: 'Aceitos',
     REFUNDING: 'Em devolução',
     REFUNDED: 'Devolvidos',
-  },
+  } satisfies Record<UnmatchedState, string>,
   filter: 'Situação dos pagamentos',
   reasons: {
     LATE: {
@@ -95,15 +36,15 @@ const pt: Texts = {
       short: 'Sem cobrança',
       text: 'O pagamento não indica nenhuma cobrança. É o que acontece quando alguém paga direto para a chave Pix.',
     },
-  },
+  } satisfies Record<UnmatchedReason, { short: string; text: string }>,
   payer: 'Pagador',
   unknownPayer: 'Não informado pelo banco',
   amount: 'Valor',
   receivedAt: 'Recebido em',
   endToEndId: 'ID da transação (endToEndId)',
-  returned: (amount) => `O banco já devolveu ${amount} deste pagamento.`,
+  returned: (amount: string) => `O banco já devolveu ${amount} deste pagamento.`,
   details: 'Ver detalhes',
-  paymentOf: (amount) => `Pagamento de ${amount}`,
+  paymentOf: (amount: string) => `Pagamento de ${amount}`,
   likely: 'Cobrança provável',
   samePayer: 'Mesmo pagador',
   named: 'indicada no pagamento',
@@ -112,11 +53,11 @@ const pt: Texts = {
     taxId: 'mesmo CPF ou CNPJ',
     name: 'nome parecido',
     time: 'criada pouco antes',
-  },
+  } satisfies Record<Sign, string>,
   why: 'Por quê:',
   noLikely: 'Não encontramos uma cobrança que combine com este pagamento.',
   search: 'Buscar cobranças deste valor',
-  chargeOf: (amount) => `Cobrança de ${amount}`,
+  chargeOf: (amount: string) => `Cobrança de ${amount}`,
   madeAt: 'criada em',
   settle: 'Quitar esta cobrança',
   settleOther: 'Quitar uma cobrança',
@@ -129,12 +70,12 @@ const pt: Texts = {
     refund: 'O valor volta para quem pagou.',
   },
   acceptTitle: 'Ficar com o valor?',
-  acceptText: (amount) =>
+  acceptText: (amount: string) =>
     `${amount} vão para o saldo disponível. Nenhuma cobrança muda, e isto não pode ser desfeito.`,
   refundTitle: 'Devolver este pagamento?',
-  refundText: (amount) => `${amount} voltam para quem pagou. Isto não pode ser desfeito.`,
+  refundText: (amount: string) => `${amount} voltam para quem pagou. Isto não pode ser desfeito.`,
   settleTitle: 'Quitar uma cobrança',
-  settleIntro: (amount) => `Escolha a cobrança que este pagamento de ${amount} quita.`,
+  settleIntro: (amount: string) => `Escolha a cobrança que este pagamento de ${amount} quita.`,
   settleSearch: 'Cobrança',
   payment: 'Pagamento',
   settleSearchHint: 'ID da cobrança, sua referência, nome, CPF/CNPJ ou valor.',
@@ -144,17 +85,17 @@ const pt: Texts = {
   settleText:
     'A cobrança fica paga por este pagamento, o webhook é avisado e o comprovante é enviado, como em qualquer pagamento. Isto não pode ser desfeito.',
   settleExact: 'O valor é o da cobrança.',
-  settleShort: (short, amount) =>
+  settleShort: (short: string, amount: string) =>
     `Faltam ${short}. A cobrança fica paga com ${amount}, e só esse valor pode ser devolvido depois.`,
-  settleOver: (over) =>
+  settleOver: (over: string) =>
     `O pagamento tem ${over} a mais que a cobrança. O que fazer com a diferença?`,
   difference: {
-    keep: (over) => `Ficar com a diferença: ${over} vão para o saldo disponível`,
-    refund: (over) => `Devolver a diferença: ${over} voltam para quem pagou`,
+    keep: (over: string) => `Ficar com a diferença: ${over} vão para o saldo disponível`,
+    refund: (over: string) => `Devolver a diferença: ${over} voltam para quem pagou`,
   },
   settledFact: 'Quitou a cobrança',
   shortfall: 'Faltou',
-  rest: (amount) => `Restam ${amount} deste pagamento para decidir.`,
+  rest: (amount: string) => `Restam ${amount} deste pagamento para decidir.`,
   comment: 'Mensagem para quem pagou',
   commentHint: 'Até 140 caracteres. Aparece no aplicativo do banco de quem recebe a devolução.',
   optional: 'opcional',
@@ -169,10 +110,12 @@ const pt: Texts = {
     ACCEPTED: 'Os pagamentos que você aceitar aparecem aqui.',
     REFUNDING: 'Nenhuma devolução em andamento.',
     REFUNDED: 'Os pagamentos que você devolver aparecem aqui.',
-  },
+  } satisfies Record<UnmatchedState, string>,
   trySandbox: 'Para testar, pague no banco simulado uma cobrança que já foi paga.',
   bank: 'Abrir o banco simulado',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Unmatched',

@@ -1,48 +1,24 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  intro: string
-  pinned: string
-  history: string
-  /** What each version is, in words. */
-  versions: Record<string, string>
-  newest: string
-  here: string
-  document: string
-  wouldChange(version: string): string
-  usedOnly: string
-  allOperations: string
-  nothing: string
-  operations: string
-  operation: string
-  change: string
-  example: string
-  pin(version: string): string
-  pinTitle(version: string): string
-  pinText: string
-  back: string
-  done: string
-  tryFirst: string
-  isNewest: string
+const VERSIONS_PT: Record<string, string> = {
+  '2025-01-01':
+    'A primeira. Uma resposta é o próprio recurso ou lista; um erro tem statusCode, message e error; o status RECEIVED é escrito RECIEVED.',
+  '2026-08-16':
+    'Toda resposta tem status, message, data e errors. Um erro lista cada campo errado em errors. O status é escrito RECEIVED.',
 }
 
-const pt: Texts = {
+const pt = {
   title: 'Versão da API',
   intro:
     'As respostas da API têm a forma da versão em que a empresa está fixada. Nada muda até você trocar.',
   pinned: 'Versão desta empresa',
   history: 'Versões',
-  versions: {
-    '2025-01-01':
-      'A primeira. Uma resposta é o próprio recurso ou lista; um erro tem statusCode, message e error; o status RECEIVED é escrito RECIEVED.',
-    '2026-08-16':
-      'Toda resposta tem status, message, data e errors. Um erro lista cada campo errado em errors. O status é escrito RECEIVED.',
-  },
+  /** What each version is, in words. */
+  versions: VERSIONS_PT,
   newest: 'Mais recente',
   here: 'Em uso',
   document: 'OpenAPI',
-  wouldChange: (version) => `O que muda com a versão ${version}`,
+  wouldChange: (version: string) => `O que muda com a versão ${version}`,
   usedOnly: 'Somente as operações que esta empresa usou nos últimos 7 dias.',
   allOperations: 'Todas as operações, pois nenhuma foi usada nos últimos 7 dias.',
   nothing: 'Nenhuma resposta que esta empresa usa mudaria.',
@@ -50,8 +26,8 @@ const pt: Texts = {
   operation: 'Operação',
   change: 'O que muda',
   example: 'Um registro recente, antes e depois (dados pessoais ocultos)',
-  pin: (version) => `Fixar na versão ${version}`,
-  pinTitle: (version) => `Fixar a empresa na versão ${version}?`,
+  pin: (version: string) => `Fixar na versão ${version}`,
+  pinTitle: (version: string) => `Fixar a empresa na versão ${version}?`,
   pinText:
     'Todas as chamadas sem o cabeçalho X-Api-Version passam a ser respondidas nesta versão, na hora. Os webhooks não mudam. Você pode voltar à versão anterior.',
   back: 'Manter a versão atual',
@@ -59,6 +35,8 @@ const pt: Texts = {
   tryFirst: 'Para experimentar antes, envie o cabeçalho X-Api-Version em uma chamada.',
   isNewest: 'A empresa já usa a versão mais recente.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'API version',

@@ -1,75 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  list: string
-  create: string
-  none: string
-  name: string
-  nameHint: string
-  nameWrong: string
-  url: string
-  urlHint: { local: string; public: string }
-  urlWrong: {
-    form: string
-    credentials: string
-    https: string
-    private: string
-    name: string
-  }
-  events: string
-  eventsHint: string
-  eventsWrong: string
-  state: string
-  active: string
-  inactive: string
-  gone: string
-  failed: string
-  paused: string
-  failing: string
-  healthTexts: {
-    active: string
-    inactive: string
-    gone: string
-    failed: string
-    paused: string
-    failing: string
-  }
-  pausedUntil: string
-  failingSince: string
-  lastDelivery: string
-  noDelivery: string
-  created: string
-  back: string
-  edit: string
-  save: string
-  test: string
-  activate: string
-  deactivate: string
-  rotate: string
-  remove: string
-  replay: string
-  latest: string
-  allDeliveries: string
-  secretTitle: string
-  secretOnce: string
-  secretText: string
-  copySecret: string
-  toWebhook: string
-  rotateTitle(name: string): string
-  rotateText: string
-  rotatedText: string
-  removeTitle(name: string): string
-  removeText: string
-  keep: string
-  done: Record<
-    'changed' | 'tested' | 'activated' | 'deactivated' | 'deleted' | 'replayed' | 'shown',
-    string
-  >
-  isInactive: string
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Webhooks',
   list: 'Webhooks da empresa, do mais recente ao mais antigo',
   create: 'Criar webhook',
@@ -130,11 +61,11 @@ const pt: Texts = {
   secretText: 'Com ele o seu servidor confere se um aviso veio mesmo de nós.',
   copySecret: 'o segredo',
   toWebhook: 'Já copiei o segredo',
-  rotateTitle: (name) => `Trocar o segredo de ${name}`,
+  rotateTitle: (name: string) => `Trocar o segredo de ${name}`,
   rotateText:
     'Criamos outro segredo. Por 24 horas assinamos cada entrega também com o atual, para que você possa trocar sem perder nada.',
   rotatedText: 'O segredo anterior ainda vale por 24 horas.',
-  removeTitle: (name) => `Excluir o webhook ${name}?`,
+  removeTitle: (name: string) => `Excluir o webhook ${name}?`,
   removeText:
     'Ele deixa de receber eventos, e o registro das suas entregas é apagado. Não é possível desfazer.',
   keep: 'Manter o webhook',
@@ -150,6 +81,8 @@ const pt: Texts = {
   },
   isInactive: 'O webhook está inativo. Ative-o primeiro.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Webhooks',

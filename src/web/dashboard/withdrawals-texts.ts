@@ -1,50 +1,9 @@
 import type { Status } from '../../core/withdrawals/rules.ts'
 import type { Language } from '../../lib/language.ts'
 
-type Texts = {
-  title: string
-  withdrawalOf(amount: string): string
-  start: string
-  none: string
-  columns: { value: string; status: string; destination: string; at: string; finishedAt: string }
-  states: Record<Status, string>
-  /** What happens next, or what has happened. */
-  next: Record<Exclude<Status, 'PENDING_OTP'>, string>
-  awaitsCode(email: string, until: string): string
-  wrongCodes: string
-  reason: string
-  confirmedAt: string
-  endToEndId: string
-  mailbox: string
-  mailboxLink: string
-  confirmation: string
-  code: string
-  codeHint(tries: number): string
-  codeForm: string
-  wrongCode(tries: number): string
-  confirm: string
-  resend: string
-  cancel: string
-  prove: string
-  proveLink: string
-  available: string
-  amount: string
-  amountHint: string
-  wrongAmount: string
-  tooMuch(available: string): string
-  all(amount: string): string
-  steps: string[]
-  stepsTitle: string
-  pending: string
-  pendingLink: string
-  nothingLeft: string
-  destinationHint: string
-  done: Record<'started' | 'confirmed' | 'resent' | 'canceled', string>
-}
-
-const pt: Texts = {
+const pt = {
   title: 'Saques',
-  withdrawalOf: (amount) => `Saque de ${amount}`,
+  withdrawalOf: (amount: string) => `Saque de ${amount}`,
   start: 'Sacar',
   none: 'Quando você fizer um saque, ele aparece aqui.',
   columns: {
@@ -61,7 +20,8 @@ const pt: Texts = {
     FAILED: 'Não realizado',
     EXPIRED: 'Expirado',
     CANCELED: 'Cancelado',
-  },
+  } satisfies Record<Status, string>,
+  /** What happens next, or what has happened. */
   next: {
     PROCESSING:
       'O saque foi confirmado e está sendo enviado. Costuma levar poucos segundos. A empresa recebe um e-mail quando terminar.',
@@ -69,8 +29,8 @@ const pt: Texts = {
     FAILED: 'O valor não foi enviado e voltou para o saldo disponível. Você pode sacar de novo.',
     EXPIRED: 'O prazo para confirmar terminou. O valor voltou para o saldo disponível.',
     CANCELED: 'O saque foi cancelado. O valor voltou para o saldo disponível.',
-  },
-  awaitsCode: (email, until) =>
+  } satisfies Record<Exclude<Status, 'PENDING_OTP'>, string>,
+  awaitsCode: (email: string, until: string) =>
     `Enviamos um código de 6 dígitos para ${email}. Digite o código até ${until} para confirmar o saque. Depois disso, o saque expira e o valor volta para o saldo disponível.`,
   wrongCodes: 'O código foi digitado errado cinco vezes. Por segurança, o saque foi cancelado.',
   reason: 'Motivo',
@@ -80,9 +40,9 @@ const pt: Texts = {
   mailboxLink: 'Abrir a caixa de mensagens',
   confirmation: 'Confirmação',
   code: 'Código de 6 dígitos',
-  codeHint: (tries) => (tries === 1 ? 'Resta 1 tentativa.' : `Restam ${tries} tentativas.`),
+  codeHint: (tries: number) => (tries === 1 ? 'Resta 1 tentativa.' : `Restam ${tries} tentativas.`),
   codeForm: 'Digite os 6 números do e-mail.',
-  wrongCode: (tries) =>
+  wrongCode: (tries: number) =>
     `Código incorreto. ${tries === 1 ? 'Resta 1 tentativa' : `Restam ${tries} tentativas`}. Confira o e-mail mais recente.`,
   confirm: 'Confirmar saque',
   resend: 'Enviar novo código',
@@ -93,8 +53,8 @@ const pt: Texts = {
   amount: 'Quanto você quer sacar?',
   amountHint: 'Em reais, por exemplo 150,00.',
   wrongAmount: 'Digite um valor em reais, como 150,00.',
-  tooMuch: (available) => `O valor é maior que o saldo disponível, ${available}.`,
-  all: (amount) => `Sacar tudo: ${amount}`,
+  tooMuch: (available: string) => `O valor é maior que o saldo disponível, ${available}.`,
+  all: (amount: string) => `Sacar tudo: ${amount}`,
   stepsTitle: 'Como funciona',
   steps: [
     'O valor fica reservado assim que você solicita o saque.',
@@ -112,6 +72,8 @@ const pt: Texts = {
     canceled: 'Saque cancelado.',
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   title: 'Withdrawals',
