@@ -1,4 +1,4 @@
-import type { OperatorTexts } from './texts-form.ts'
+import type { OperatorTexts } from './texts-pt.ts'
 
 export const en: OperatorTexts = {
   menu: 'Menu of the operator',

@@ -1,7 +1,6 @@
 import type { Language } from '../../lib/language.ts'
 import { en } from './texts-en.ts'
-import type { OperatorTexts, Section } from './texts-form.ts'
-import { pt } from './texts-pt.ts'
+import { type OperatorTexts, pt, type Section } from './texts-pt.ts'
 
 /** The menu of the operator. */
 export const SECTIONS: { name: Section; path: string }[] = [
