@@ -5,21 +5,6 @@ import { formatMoment } from '../../pix/local-time.ts'
 type Of<Name extends CheckName> = Extract<BankCheck, { name: Name }>
 type Kind = Extract<BankCheck, { kind: string }>['kind']
 
-type Texts = {
-  title: string
-  caption: string
-  again: string
-  fine: string
-  warned: string
-  broken: string
-  late: string
-  states: Record<State, string>
-  names: Record<CheckName, string>
-  /** What the bank or the connection says, which is in English. */
-  said: string
-  of: { [Name in CheckName]: (check: Of<Name>) => string }
-}
-
 /** What goes with a sentence as it was found: names of scopes, or what went wrong. */
 export function saidOf(check: BankCheck): string | null {
   if (check.name === 'access' || check.name === 'subscriptions') return check.fault
@@ -40,7 +25,71 @@ const KINDS_PT: Record<Kind, string> = {
   cobr: 'de cobranças de assinaturas',
 }
 
-const pt: Texts = {
+const SENTENCES_PT: { [Name in CheckName]: (check: Of<Name>) => string } = {
+  certificate: ({ state, endsAt, days }) =>
+    state === 'failed'
+      ? `Terminou em ${formatMoment(endsAt)}. Peça um novo ao banco e troque o certificado.`
+      : `Vale até ${formatMoment(endsAt)}, por mais ${days === 1 ? '1 dia' : `${days} dias`}.${state === 'warning' ? ' Peça um novo ao banco agora.' : ''}`,
+  access: ({ fault }) =>
+    fault === null
+      ? 'O banco dá acesso e mostra o que recebeu.'
+      : 'O banco não dá acesso. Confira as credenciais e o certificado, no portal do banco, e conecte de novo.',
+  clock: ({ gap_ms, state }) =>
+    gap_ms === null
+      ? 'O banco não informa a hora nas respostas.'
+      : state === 'ok'
+        ? 'O relógio do banco e o nosso concordam.'
+        : `O relógio do banco está ${seconds(gap_ms)} s ${gap_ms > 0 ? 'adiantado' : 'atrasado'}. Avise quem opera a instalação.`,
+  dates: ({ dates: { payments, unread, corrected, odd } }) => {
+    if (unread.length > 0)
+      return 'O banco lista pagamentos que não foram entendidos nem registrados. Avise quem opera a instalação.'
+    if (payments === 0) return 'Não há pagamentos do último dia para comparar.'
+    if (corrected > 0)
+      return `${corrected} de ${payments} pagamentos do último dia vêm com a hora errada e foram corrigidos.`
+    if (odd > 0)
+      return `${odd} de ${payments} pagamentos do último dia têm datas que não combinam com seus códigos. Pergunte ao banco.`
+    return 'As datas dos pagamentos estão certas.'
+  },
+  scopes: ({ isNamed, missing, state }) => {
+    if (!isNamed) return 'O banco não informa quais permissões dá.'
+    if (missing.length === 0) return 'Todas as permissões necessárias foram dadas.'
+    return state === 'warning'
+      ? 'Faltam permissões para assinaturas. Autorize-as no portal do banco, ou venda sem assinaturas.'
+      : 'Faltam permissões. Autorize-as para a aplicação no portal do banco.'
+  },
+  subscriptions: ({ found }) =>
+    ({
+      'not-offered': 'Este banco é usado sem Pix Automático: assinaturas são recusadas.',
+      fault: 'O Pix Automático não está disponível. Contrate-o no banco, ou venda sem assinaturas.',
+      account: 'O Pix Automático é recebido na conta informada.',
+      'no-account':
+        'O Pix Automático precisa da conta: conecte de novo com a agência e a conta, ou venda sem assinaturas.',
+    })[found],
+  withdrawals: ({ by, state }) => {
+    if (state === 'failed')
+      return 'Faltam permissões para enviar saques. Autorize-as no portal do banco, ou conecte de novo com envio manual.'
+    return by === 'bank'
+      ? 'O banco envia os saques automaticamente.'
+      : 'Quem opera a instalação envia os saques manualmente.'
+  },
+  callbacks: (check) => {
+    const late = 'Até lá, os pagamentos são encontrados por consulta, com até um minuto de atraso.'
+    switch (check.found) {
+      case 'not-asked':
+        return 'Serão verificados quando o banco der acesso.'
+      case 'no-https':
+        return `Esta instalação não tem um endereço https, que os bancos exigem. ${late}`
+      case 'registered':
+        return `Os avisos ${KINDS_PT[check.kind]} estão registrados.`
+      case 'registered-now':
+        return `Os avisos ${KINDS_PT[check.kind]} foram registrados agora.`
+      case 'missing':
+        return `Os avisos ${KINDS_PT[check.kind]} não estão registrados. ${late}`
+    }
+  },
+}
+
+const pt = {
   title: 'Verificação da conexão',
   caption: 'O que foi verificado',
   again: 'Verificar de novo',
@@ -48,7 +97,7 @@ const pt: Texts = {
   warned: 'A empresa pode receber por Pix, mas há pontos de atenção.',
   broken: 'Há algo a corrigir antes de receber por Pix.',
   late: 'O banco não respondeu em 20 segundos. Tente de novo mais tarde.',
-  states: { ok: 'Certo', warning: 'Atenção', failed: 'Falhou' },
+  states: { ok: 'Certo', warning: 'Atenção', failed: 'Falhou' } satisfies Record<State, string>,
   names: {
     certificate: 'Certificado',
     access: 'Acesso',
@@ -58,74 +107,13 @@ const pt: Texts = {
     subscriptions: 'Assinaturas',
     withdrawals: 'Saques',
     callbacks: 'Avisos do banco',
-  },
+  } satisfies Record<CheckName, string>,
+  /** What the bank or the connection says, which is in English. */
   said: 'Detalhe',
-  of: {
-    certificate: ({ state, endsAt, days }) =>
-      state === 'failed'
-        ? `Terminou em ${formatMoment(endsAt)}. Peça um novo ao banco e troque o certificado.`
-        : `Vale até ${formatMoment(endsAt)}, por mais ${days === 1 ? '1 dia' : `${days} dias`}.${state === 'warning' ? ' Peça um novo ao banco agora.' : ''}`,
-    access: ({ fault }) =>
-      fault === null
-        ? 'O banco dá acesso e mostra o que recebeu.'
-        : 'O banco não dá acesso. Confira as credenciais e o certificado, no portal do banco, e conecte de novo.',
-    clock: ({ gap_ms, state }) =>
-      gap_ms === null
-        ? 'O banco não informa a hora nas respostas.'
-        : state === 'ok'
-          ? 'O relógio do banco e o nosso concordam.'
-          : `O relógio do banco está ${seconds(gap_ms)} s ${gap_ms > 0 ? 'adiantado' : 'atrasado'}. Avise quem opera a instalação.`,
-    dates: ({ dates: { payments, unread, corrected, odd } }) => {
-      if (unread.length > 0)
-        return 'O banco lista pagamentos que não foram entendidos nem registrados. Avise quem opera a instalação.'
-      if (payments === 0) return 'Não há pagamentos do último dia para comparar.'
-      if (corrected > 0)
-        return `${corrected} de ${payments} pagamentos do último dia vêm com a hora errada e foram corrigidos.`
-      if (odd > 0)
-        return `${odd} de ${payments} pagamentos do último dia têm datas que não combinam com seus códigos. Pergunte ao banco.`
-      return 'As datas dos pagamentos estão certas.'
-    },
-    scopes: ({ isNamed, missing, state }) => {
-      if (!isNamed) return 'O banco não informa quais permissões dá.'
-      if (missing.length === 0) return 'Todas as permissões necessárias foram dadas.'
-      return state === 'warning'
-        ? 'Faltam permissões para assinaturas. Autorize-as no portal do banco, ou venda sem assinaturas.'
-        : 'Faltam permissões. Autorize-as para a aplicação no portal do banco.'
-    },
-    subscriptions: ({ found }) =>
-      ({
-        'not-offered': 'Este banco é usado sem Pix Automático: assinaturas são recusadas.',
-        fault:
-          'O Pix Automático não está disponível. Contrate-o no banco, ou venda sem assinaturas.',
-        account: 'O Pix Automático é recebido na conta informada.',
-        'no-account':
-          'O Pix Automático precisa da conta: conecte de novo com a agência e a conta, ou venda sem assinaturas.',
-      })[found],
-    withdrawals: ({ by, state }) => {
-      if (state === 'failed')
-        return 'Faltam permissões para enviar saques. Autorize-as no portal do banco, ou conecte de novo com envio manual.'
-      return by === 'bank'
-        ? 'O banco envia os saques automaticamente.'
-        : 'Quem opera a instalação envia os saques manualmente.'
-    },
-    callbacks: (check) => {
-      const late =
-        'Até lá, os pagamentos são encontrados por consulta, com até um minuto de atraso.'
-      switch (check.found) {
-        case 'not-asked':
-          return 'Serão verificados quando o banco der acesso.'
-        case 'no-https':
-          return `Esta instalação não tem um endereço https, que os bancos exigem. ${late}`
-        case 'registered':
-          return `Os avisos ${KINDS_PT[check.kind]} estão registrados.`
-        case 'registered-now':
-          return `Os avisos ${KINDS_PT[check.kind]} foram registrados agora.`
-        case 'missing':
-          return `Os avisos ${KINDS_PT[check.kind]} não estão registrados. ${late}`
-      }
-    },
-  },
+  of: SENTENCES_PT,
 }
+
+type Texts = typeof pt
 
 const KINDS_EN: Record<Kind, string> = {
   pix: 'payments',
