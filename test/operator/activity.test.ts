@@ -276,3 +276,20 @@ test('an invitation to a company that also makes an operator is in both logs', a
   )
   assert.equal(joined.length, 1)
 })
+
+test('wrong passwords for an operator’s account are mailed to the other operators, once an hour', async () => {
+  const other = await signIn(api, client.company, { role: null, isOperator: true })
+  await givePassword(api, other.person)
+  await nextHour()
+  const isAbout = ({ subject }: { subject: string }) => subject.startsWith('Senhas erradas')
+  const before = (await mailsTo(operator)).filter(isAbout).length
+  const { email } = other.person
+  for (let i = 0; i < 3; i++) await postForm(api, '/sign-in', { email, password: `errada-${i}` })
+  await nextHour()
+  await nextHour()
+  const mails = (await mailsTo(operator)).filter(isAbout)
+  assert.equal(mails.length, before + 1)
+  assert.match(mails.at(-1)!.text, /Tentativas: 3/)
+  assert.ok(!mails.at(-1)!.text.includes(email), 'the address is masked')
+  assert.deepEqual((await mailsTo(other)).filter(isAbout), [])
+})

@@ -16,39 +16,47 @@ import type { Person } from './rules.ts'
 import { lockPerson } from './second-factors-store.ts'
 import { deleteSessions, setOperator } from './store.ts'
 
-type Texts = {
-  subject: Record<OperatorChange['what'], string>
-  person: string
-  by: string
-  commandLine(user: string): string
-  address: string
-  at: string
-  notYou: string
-}
+/** An invited person may have no name yet. */
+type Subject = Pick<Person, 'email'> & Partial<Pick<Person, 'id' | 'name'>>
 
 /** A change of who operates the installation, or of how they prove who they are. */
 export type OperatorChange = {
   what: 'invited' | 'joined' | 'removed' | 'factor-added' | 'factor-removed'
-  /** An invited person may have no name yet. */
-  person: Pick<Person, 'email'> & Partial<Pick<Person, 'id' | 'name'>>
+  person: Subject
 }
 
-const pt: Texts = {
+/** What was wrong at sign-in within an hour, which `at` begins. */
+type WrongSignIns = {
+  what: 'wrong-password' | 'wrong-code'
+  person: Subject
+  tries: number
+  at: Date
+}
+
+const pt = {
   subject: {
     invited: 'Uma pessoa foi convidada para operar o serviço',
     joined: 'O serviço tem uma nova pessoa na operação',
     removed: 'Uma pessoa deixou a operação do serviço',
     'factor-added': 'Verificação em duas etapas: uma pessoa da operação adicionou uma forma',
     'factor-removed': 'Verificação em duas etapas: uma pessoa da operação removeu uma forma',
+    'wrong-password': 'Senhas erradas na conta de uma pessoa da operação',
+    'wrong-code': 'Códigos errados na conta de uma pessoa da operação',
   },
   person: 'Pessoa',
   by: 'Alterado por',
-  commandLine: (user) => `${user} (linha de comando)`,
+  commandLine: (user: string) => `${user} (linha de comando)`,
   address: 'De onde',
   at: 'Alterado em (horário de Brasília)',
   notYou:
     'Não reconhece esta alteração? Confira Pessoas e Atividades nas páginas da operação. “vintem person remove --operator” retira quem não deve operar o serviço.',
+  tries: 'Tentativas',
+  hour: 'Na hora que começou em (horário de Brasília)',
+  notThem:
+    'Pergunte à pessoa se foi ela. Se não foi, alguém tenta entrar: quem errou códigos já sabe a senha, e ela deve ser trocada.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   subject: {
@@ -57,6 +65,8 @@ const en: Texts = {
     removed: 'Someone no longer operates the service',
     'factor-added': 'Two-step verification: an operator added a way of verification',
     'factor-removed': 'Two-step verification: an operator removed a way of verification',
+    'wrong-password': 'Wrong passwords for the account of an operator',
+    'wrong-code': 'Wrong codes for the account of an operator',
   },
   person: 'Person',
   by: 'Changed by',
@@ -65,6 +75,10 @@ const en: Texts = {
   at: 'Changed at (Brasília time)',
   notYou:
     'You do not know of this change? Check People and Activity in the pages of the operator. "vintem person remove --operator" removes whoever is not to operate the service.',
+  tries: 'Tries',
+  hour: 'In the hour from (Brasília time)',
+  notThem:
+    'Ask them whether it was them. If not, somebody tries to get in: whoever sent wrong codes knows the password already, and it must be changed.',
 }
 
 const TEXTS: Record<Language, Texts> = { pt, en }
@@ -76,21 +90,24 @@ type MailApp = Pick<App, 'vault' | 'systemClock'>
 
 function letterOf(
   { email: to, language }: Colleague,
-  { what, person }: OperatorChange,
+  change: OperatorChange | WrongSignIns,
   author: Author,
-  at: Date,
+  now: Date,
 ): Letter {
   const texts = TEXTS[language]
+  const { what, person } = change
   const masked = maskEmail(person.email)
   const by = author.kind === 'person' ? maskEmail(author.name) : texts.commandLine(author.name)
+  const isWrong = 'tries' in change
   const facts: [string, string][] = [
     [texts.person, person.name ? `${person.name} (${masked})` : masked],
-    [texts.by, by],
+    isWrong ? [texts.tries, String(change.tries)] : [texts.by, by],
     ...(author.address ? [[texts.address, author.address] satisfies [string, string]] : []),
-    [texts.at, formatMoment(at)],
+    isWrong ? [texts.hour, formatMoment(change.at)] : [texts.at, formatMoment(now)],
   ]
   const subject = texts.subject[what]
-  const blocks = [{ kind: 'facts', facts } as const, paragraph(texts.notYou)]
+  const advice = paragraph(isWrong ? texts.notThem : texts.notYou)
+  const blocks = [{ kind: 'facts', facts } as const, advice]
   return compose(service(language), { to, subject, title: subject, blocks })
 }
 
@@ -98,7 +115,7 @@ function letterOf(
 export async function mailOperators(
   tx: Tx,
   { vault, systemClock }: MailApp,
-  change: OperatorChange,
+  change: OperatorChange | WrongSignIns,
   author: Author,
 ): Promise<void> {
   const now = systemClock.now()

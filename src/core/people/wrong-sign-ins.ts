@@ -4,6 +4,7 @@ import { recordForInstallation } from '../activity/record.ts'
 import { type Author, type OwnAction, SERVICE } from '../activity/rules.ts'
 import type { App } from '../app.ts'
 import { recordInTheirCompanies } from './activity.ts'
+import { mailOperators } from './operators.ts'
 import { findPerson } from './store.ts'
 
 /** In place of a person: an e-mail that nobody has, or an account that no password opens. */
@@ -51,7 +52,7 @@ const takeEnded = (tx: Tx, before: Date): Promise<Group[]> =>
 
 /** Makes an entry of what was wrong in each hour that is over, for each account. */
 export async function recordWrongSignIns(
-  app: Pick<App, 'db' | 'systemClock' | 'log'>,
+  app: Pick<App, 'db' | 'systemClock' | 'log' | 'vault'>,
 ): Promise<void> {
   const before = hourOf(app.systemClock.now())
   for (let taken = AT_ONCE; taken === AT_ONCE; ) {
@@ -70,7 +71,7 @@ const ACTIONS: Record<Tried, OwnAction> = {
 
 async function recordGroup(
   tx: Tx,
-  app: Pick<App, 'log'>,
+  app: Pick<App, 'log' | 'systemClock' | 'vault'>,
   { person_id, kind, hour, tries, address }: Group,
 ): Promise<void> {
   const details = { tries, hour: hour.toISOString() }
@@ -85,4 +86,6 @@ async function recordGroup(
   const author: Author = { kind: 'person', id, name: email, address }
   await recordInTheirCompanies(tx, app, id, author, change)
   await recordForInstallation(tx, author, change)
+  if (!person.isOperator) return
+  await mailOperators(tx, app, { what: `wrong-${kind}`, person, tries, at: hour }, author)
 }
