@@ -102,10 +102,10 @@ function requireRight(visit: Visit, { name, scopes }: Wanted): void {
   if (first) throw invalid(first, ...others)
 }
 
-/** What most keys are for. It moves no balance, and changes neither webhooks nor the company. */
-const USUAL: Scope[] = ['payments:read', 'payments:write', 'catalog:read', 'catalog:write']
+/** The fewest with which a key can collect. Whoever needs more says so. */
+const USUAL: Scope[] = ['payments:read', 'payments:write']
 
-/** The form for a new key. At first only what most keys need is checked. */
+/** The form for a new key. At first only what every shop needs is checked. */
 function showForm(visit: Visit, wanted: Wanted, fault: FormFault | null) {
   const { language, scopes } = visit
   const texts = KEYS[language]
