@@ -50,6 +50,9 @@ async function compare(database: BenchDatabase, bankPid: number, connection: Con
     if (created.failed > 0) throw new Error(`${created.failed} charges failed`)
     return created
   }
+  // The first charge of a company connects to its bank.
+  const first = { count: vintem.keys.length, seconds: SECONDS, connections: AT_ONCE }
+  await measure({ port: vintem.port, ...first, request })
   const usage = watchUsage({ Node: vintem.pid, PostgreSQL: database.postmaster, bank: bankPid })
   let last: Measured | undefined
   try {
