@@ -194,3 +194,16 @@ test('a statement that meets a passing fault is sent again, on every pool', asyn
     }
   }
 })
+
+test('a statement that comes after the end of its transaction is not sent', async () => {
+  const end = Promise.withResolvers<void>()
+  const late: Promise<unknown>[] = []
+  const failed = db.transaction(async (tx) => {
+    late.push(end.promise.then(() => write(tx, 'late')))
+    await tx.query(raising('P0001'))
+  })
+  await assert.rejects(failed)
+  end.resolve()
+  await assert.rejects(late[0]!, /before its transaction ends/)
+  assert.equal(await written('late'), 0)
+})

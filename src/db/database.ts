@@ -303,6 +303,7 @@ async function transactOn<R>(
   const woken = new Set<string>()
   const notifications: [channel: string, payload: string][] = []
   let hasWritten = false
+  let isOver = false
   let lost: Error | undefined
   const beginning = client.query('begin')
   // It is sent with the first statement, which fails too if this fails.
@@ -310,6 +311,9 @@ async function transactOn<R>(
   try {
     const tx = asOnePlace({
       async query<R extends Row>(query: Query) {
+        // One of several that were sent together may have failed, and the others go on. Another
+        // transaction may have the connection by now.
+        assert(!isOver, 'a statement is sent before its transaction ends')
         const { rows, command, rowCount } = await client.query<R>(query as pg.QueryConfig)
         hasWritten ||= command !== 'SELECT' && rowCount !== null && rowCount > 0
         return rows
@@ -322,6 +326,7 @@ async function transactOn<R>(
     await beginning
     await tx.flush()
     progress.committing = true
+    isOver = true
     const { command } = await client.query('commit')
     // PostgreSQL answers so, and without an error, if a statement has failed before.
     assert(command === 'COMMIT', 'a transaction in which a statement failed is not committed')
@@ -330,6 +335,7 @@ async function transactOn<R>(
     if (hasWritten) afterCommit.wrote()
     return result
   } catch (error) {
+    isOver = true
     // On a connection that does not answer, a rollback would only wait.
     if (isAway(error)) lost = error as Error
     else {
