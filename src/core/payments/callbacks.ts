@@ -1,9 +1,10 @@
 import { type Database, isRowError } from '../../db/database.ts'
-import { type Batcher, createBatcher } from '../../lib/batch.ts'
+import { type Batcher, createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
 import type { App } from '../app.ts'
+import { findCompanies } from '../companies/store.ts'
 import {
   type DueCallback,
   insertCallbacks,
@@ -21,7 +22,6 @@ import {
   matchAll,
   NOT_PROCESSED,
   processBatch,
-  processTogether,
 } from './process-callbacks.ts'
 
 /** The process that stored a callback has so long to process it, before a task takes it up. */
@@ -29,8 +29,7 @@ const FIRST_LEASE_MS = 30_000
 /** After so many attempts, half an hour in all, an unconfirmed callback is given up. */
 const MAX_ATTEMPTS = 7
 const MAX_STORED = 256
-const MAX_PROCESSED = 512
-/** Fewer at a real bank, which is asked about each payment by itself. */
+/** How many callbacks of a company are processed together. */
 const MAX_ASKED = 32
 /** How many groups of payments are matched in one transaction. */
 const MAX_MATCHED_TOGETHER = 64
@@ -68,6 +67,10 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
     const [alone] = await matchAll(matching.app.db, [matching], 'wait')
     return alone!
   }
+  const findCompany = createBatcher(async (ids: Uuid[]) => {
+    const found = await findCompanies(db, ids)
+    return ids.map((id) => found.get(id) ?? null)
+  }, LOOKUPS)
   const match: Match = Object.assign(matchOne, { idle: matchTogether.idle })
   return {
     store: createBatcher(
@@ -82,25 +85,20 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
         ownerOf: ({ companyId }) => companyId,
       },
     ),
-    process: createProcessBatchers({ ...followers, db, matchTogether, match }),
+    process: createProcessing({ ...followers, findCompany, match }),
     match,
   }
 }
 
 /**
- * One batcher serves all callbacks of the simulated bank, because it answers at once. Each company
- * with a real bank has a batcher of its own, because that bank may hang; so has a company whose
- * payments could not be matched with those of others.
+ * Each company has a batcher of its own, because its bank may hang. What all of them ask the
+ * database and the simulated bank, and the matching of payments, is done together again.
  */
-function createProcessBatchers(means: Means): CallbackBatchers['process'] {
-  const simulated = createBatcher((items: Item[]) => processTogether(means, items), {
-    max: MAX_PROCESSED,
-    ownerOf: ({ callback }: Item) => callback.companyId,
-  })
+function createProcessing(means: Means): CallbackBatchers['process'] {
   const own = new Map<Uuid, { batcher: Batcher<Item, CallbackResult>; waiting: number }>()
   const running = new Set<Promise<unknown>>()
 
-  async function processAlone(item: Item): Promise<CallbackResult> {
+  async function process(item: Item): Promise<CallbackResult> {
     const { companyId } = item.callback
     const batcher = createBatcher((items: Item[]) => processBatch(means, items), { max: MAX_ASKED })
     const company = own.get(companyId) ?? { batcher, waiting: 0 }
@@ -110,10 +108,6 @@ function createProcessBatchers(means: Means): CallbackBatchers['process'] {
       company.waiting -= 1
       if (company.waiting === 0) own.delete(companyId)
     })
-  }
-  async function process(item: Item): Promise<CallbackResult> {
-    const isSimulated = item.callback.provider === item.app.providers.simulator.name
-    return (isSimulated ? await simulated(item) : null) ?? processAlone(item)
   }
   function start(item: Item): Promise<CallbackResult> {
     const result = process(item)

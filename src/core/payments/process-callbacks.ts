@@ -10,7 +10,6 @@ import { findBank } from '../banks/store.ts'
 import type { WhenLocked } from '../charges/store.ts'
 import { forCompany, nowOf, withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
-import { findCompanies, findCompany } from '../companies/store.ts'
 import { markProcessed } from './callback-store.ts'
 import { type MatchResult, matchGroups, type PaymentGroup } from './match.ts'
 import { findPaidCharges } from './paid-charges.ts'
@@ -53,11 +52,9 @@ export type Match = Batcher<Matching, MatchResult[]>
 
 /** What callbacks are processed with. */
 export type Means = Followers & {
-  /** For what is read of several companies at once. */
-  db: Database
-  /** Matches payments with those of other companies. If null, they have to be matched alone. */
-  matchTogether: Batcher<Matching, MatchResult[] | null>
-  /** Matches payments together if possible, otherwise alone. */
+  /** Finds the companies of callbacks that arrive together. */
+  findCompany: Batcher<Uuid, Company | null>
+  /** Matches payments with those of others if possible, otherwise alone. */
   match: Match
 }
 
@@ -66,63 +63,6 @@ const groupsOf = (callbacks: Callback[]): [Callback, ...Callback[]][] =>
     Callback,
     ...Callback[],
   ][]
-
-/**
- * Matches the payments of callbacks of the simulated bank, those of all companies together. The
- * result is null if a callback names more than new payments, or if something of its company is
- * locked or fails: such a callback has to be processed alone.
- */
-export async function processTogether(
-  means: Means,
-  items: Item[],
-): Promise<(CallbackResult | null)[]> {
-  const { app } = items[0]!
-  const callbacks = items.map(({ callback }) => callback).filter(namesOnlyPayments)
-  const done = await matchSimulated(means, app, callbacks).catch((error) => {
-    app.log.warn(describeError(error), 'payments were not matched together')
-    return new Set<Uuid>()
-  })
-  return items.map(({ callback }) => (done.has(callback.id) ? 'processed' : null))
-}
-
-/** Returns the ids of the callbacks whose payments are matched. */
-async function matchSimulated(
-  { db, matchTogether }: Means,
-  app: App,
-  callbacks: Callback[],
-): Promise<Set<Uuid>> {
-  const { source } = app.providers.simulator
-  const { companies, received } = await loadTogether(db, app, callbacks)
-  const done = groupsOf(callbacks).map(async (group) => {
-    const company = companies.get(group[0].companyId)
-    if (!company) return []
-    const ids = new Set(allOf(group, 'endToEndIds'))
-    const all = received.get(company.id) ?? []
-    const payments = all.filter(({ endToEndId }) => ids.has(endToEndId))
-    if (payments.length === 0) return []
-    const processed = doneOf(group, new Set(payments.map(({ endToEndId }) => endToEndId)))
-    const arrival = { source, now: nowOf(app, company) }
-    const matching = { app, company, payments, arrival, processed }
-    return (await matchTogether(matching).catch(() => null)) ? processed : []
-  })
-  return new Set((await Promise.all(done)).flat().map(({ id }) => id))
-}
-
-const namesOnlyPayments = ({ returned, txids, agreements, collections }: Callback): boolean =>
-  returned.length + txids.length + agreements.length + collections.length === 0
-
-/** The companies of callbacks, and what the simulated bank has of the payments that they name. */
-async function loadTogether(db: Database, app: App, callbacks: Callback[]) {
-  const byCompany = Map.groupBy(callbacks, ({ companyId }) => companyId)
-  const wanted = [...byCompany].flatMap(([accountId, own]) =>
-    allOf(own, 'endToEndIds').map((endToEndId) => ({ accountId, endToEndId })),
-  )
-  const [companies, received] = await Promise.all([
-    findCompanies(db, [...byCompany.keys()]),
-    app.providers.simulator.findReceivedOfMany(wanted),
-  ])
-  return { companies, received }
-}
 
 /** Processes callbacks of one company. */
 export async function processBatch(means: Means, items: Item[]): Promise<CallbackResult[]> {
@@ -161,12 +101,12 @@ export const NOT_PROCESSED = 'a callback was not processed'
 /** Processes callbacks that one bank has sent about one company. */
 async function processCompany(
   anyApp: App,
-  { syncNamed, recordReturns, match }: Means,
+  { findCompany, syncNamed, recordReturns, match }: Means,
   group: Callback[],
 ): Promise<Map<Uuid, CallbackResult>> {
   const [{ companyId, provider: name }] = group as [Callback, ...Callback[]]
   const app = forCompany(anyApp, { id: companyId })
-  const company = await findCompany(app.db, companyId)
+  const company = await findCompany(companyId)
   const provider = app.providers.named(name)
   if (!company) return new Map(group.map(({ id }) => [id, 'unconfirmed']))
   const confirmed = await confirm(provider, company, allOf(group, 'endToEndIds'))

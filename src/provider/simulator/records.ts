@@ -192,8 +192,8 @@ export async function listReturns(
   return rows.map(toTransfer)
 }
 
-/** Transfers of several accounts. */
-export async function findMany(
+/** Transfers of several accounts, each with what was returned of it. */
+export async function findWithReturns(
   tx: Tx,
   wanted: { accountId: Uuid; endToEndId: string }[],
 ): Promise<Transfer[]> {
@@ -201,8 +201,12 @@ export async function findMany(
     name: 'find_transfers_of_many',
     text: `select t.* from unnest($1::uuid[], $2::text[]) k (account_id, end_to_end_id)
            cross join lateral (
-             select * from simulated_transfers
-             where account_id = k.account_id and end_to_end_id = k.end_to_end_id offset 0) t`,
+             (select * from simulated_transfers
+              where account_id = k.account_id and end_to_end_id = k.end_to_end_id offset 0)
+             union all
+             (select * from simulated_transfers
+              where account_id = k.account_id and returns = k.end_to_end_id
+                and direction = 'returned' order by at, end_to_end_id offset 0)) t`,
     values: [
       uuids(wanted.map(({ accountId }) => accountId)),
       texts(wanted.map(({ endToEndId }) => endToEndId)),

@@ -71,8 +71,12 @@ export async function withReturns(
 ): Promise<ReceivedPix[]> {
   if (payments.length === 0) return []
   const ids = payments.map(({ endToEndId }) => endToEndId)
-  const returned = await records.listReturns(books, accountId, ids)
-  const byPayment = Map.groupBy(returned, ({ returns }) => returns)
+  return addReturns(payments, await records.listReturns(books, accountId, ids))
+}
+
+/** The same, if the returns are among some transfers. */
+export function addReturns(payments: ReceivedPix[], found: records.Transfer[]): ReceivedPix[] {
+  const byPayment = Map.groupBy(found, ({ returns }) => returns)
   return payments.map((pix) => {
     const own = byPayment.get(pix.endToEndId)
     return own ? { ...pix, returns: own.map(toReturn) } : pix

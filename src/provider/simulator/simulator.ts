@@ -1,5 +1,6 @@
 import type { Database, Tx } from '../../db/database.ts'
 import { assert } from '../../lib/assert.ts'
+import { createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import type { Clock } from '../../lib/clock.ts'
 import { fromPublic, packPair, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
@@ -22,7 +23,7 @@ import { accept, answer, refused, reject } from './answers.ts'
 import { type CollectingDue, collecting } from './collections.ts'
 import type { Transfer } from './records.ts'
 import * as records from './records.ts'
-import { type Returning, refundOf, returning, withReturns } from './returns.ts'
+import { addReturns, type Returning, refundOf, returning, withReturns } from './returns.ts'
 import { isOwnId, schemeId } from './scheme.ts'
 
 const LOCATION_PATH = '/cob/'
@@ -48,10 +49,6 @@ export type Simulator = Provider &
   Returning & {
     /** Throws a problem if the account would hold too much. */
     pay(account: Pick<Payee, 'id' | 'clockAhead_ms'>, payment: Payment): Promise<Transfer>
-    /** What several accounts have received of the payments that are named, by account. */
-    findReceivedOfMany(
-      wanted: { accountId: Uuid; endToEndId: string }[],
-    ): Promise<Map<Uuid, ReceivedPix[]>>
   }
 
 /**
@@ -105,12 +102,7 @@ export function createSimulator(
 
 type Reading = Pick<
   Simulator,
-  | 'findReceived'
-  | 'findReceivedOfMany'
-  | 'findPaid'
-  | 'listReceived'
-  | 'listReturned'
-  | 'listTransfers'
+  'findReceived' | 'findPaid' | 'listReceived' | 'listReturned' | 'listTransfers'
 >
 
 const contextOf = ({ accountId, endToEndId }: Transfer) => `${accountId}:transfer:${endToEndId}`
@@ -126,14 +118,20 @@ function reading(books: Tx, vault: Vault): Reading {
     withReturns(books, accountId, found.filter(isReceived).map(toReceived))
   const list = async (accountId: Uuid, period: Period) =>
     show(accountId, await records.listTransfers(books, accountId, period))
+  // Callbacks of many accounts arrive together, and each asks for its payments.
+  const find = createBatcher(async (wanted: { accountId: Uuid; endToEndId: string }[]) => {
+    const found = await records.findWithReturns(books, wanted)
+    const keyOf = (accountId: Uuid, payment: string) => `${accountId} ${payment}`
+    const own = Map.groupBy(found, ({ accountId, endToEndId, returns }) =>
+      keyOf(accountId, returns ?? endToEndId),
+    )
+    return wanted.map(({ accountId, endToEndId }) => own.get(keyOf(accountId, endToEndId)) ?? [])
+  }, LOOKUPS)
   return {
-    findReceived: async ({ id }, endToEndIds) =>
-      accept(await show(id, await records.findByIds(books, id, endToEndIds))),
-    // For new payments, of which nothing is returned yet.
-    findReceivedOfMany: async (wanted) => {
-      const found = (await records.findMany(books, wanted)).filter(isReceived)
-      const byAccount = Map.groupBy(found, ({ accountId }) => accountId)
-      return new Map([...byAccount].map(([id, own]) => [id, own.map(toReceived)]))
+    async findReceived({ id: accountId }, endToEndIds) {
+      const asked = [...new Set(endToEndIds)].map((endToEndId) => find({ accountId, endToEndId }))
+      const found = (await Promise.all(asked)).flat()
+      return accept(addReturns(found.filter(isReceived).map(toReceived), found))
     },
     findPaid: async ({ id }, charge) =>
       accept(await show(id, await records.findByTxid(books, id, chargeTxid(charge)))),
