@@ -1,8 +1,8 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isCommon } from '../../../packages/passwords/src/common-passwords.ts'
 import { inSlot } from '../../lib/fair-queue.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
-import { isCommon } from './common-passwords.ts'
 
 export const MIN_PASSWORD = 12
 export const MAX_PASSWORD = 256

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
-import { chunk, SIGNATURE } from '../../pix/png.ts'
 import type { Font, Glyph, Point } from './font.ts'
+import { chunk, SIGNATURE } from './png.ts'
 
 const pack = promisify(deflate)
 

@@ -1,4 +1,4 @@
-import { assert } from '../lib/assert.ts'
+import assert from 'node:assert/strict'
 
 /** Bits in the order of the stream. The first one is the lowest bit. */
 export type Code = { value: number; length: number }

@@ -1,5 +1,5 @@
+import assert from 'node:assert/strict'
 import { crc32 } from 'node:zlib'
-import { assert } from '../lib/assert.ts'
 import { type Code, planBlock } from './deflate.ts'
 
 /*

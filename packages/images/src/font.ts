@@ -1,6 +1,6 @@
+import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
-import { assert } from '../../lib/assert.ts'
 
 /** A point on an outline, or a control point off the curve. Positive y is up. */
 export type Point = { x: number; y: number; isOn: boolean }
