@@ -1,8 +1,8 @@
 import { promisify } from 'node:util'
 import { crc32, deflate, inflate } from 'node:zlib'
 import type { Cleaned } from './cleaned-image.ts'
+import { chunk, SIGNATURE } from './png.ts'
 
-const SIGNATURE = Buffer.from('89504e470d0a1a0a', 'hex')
 /** The bit depths that each color type allows, and how many values a pixel has. */
 const COLOR_TYPES: Record<number, { depths: number[]; values: number }> = {
   0: { depths: [1, 2, 4, 8, 16], values: 1 },
@@ -55,14 +55,6 @@ export async function cleanPng(bytes: Buffer, maxSide: number): Promise<Cleaned 
   ]
   const { width, height } = header
   return { type: 'image/png', bytes: Buffer.concat(file), width, height }
-}
-
-function chunk(type: string, data: Buffer): Buffer {
-  const body = Buffer.concat([Buffer.from(type, 'latin1'), data])
-  const [length, checksum] = [Buffer.alloc(4), Buffer.alloc(4)]
-  length.writeUInt32BE(data.length)
-  checksum.writeUInt32BE(crc32(body))
-  return Buffer.concat([length, body, checksum])
 }
 
 /** The chunks up to the end of the image. Null if one is cut off or has a wrong checksum. */
