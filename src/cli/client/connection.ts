@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { Vintem } from '../../../packages/client/src/index.ts'
 import { type Args, ClientFault, type Option, UsageFault } from '../command.ts'
 import { type ClientEnvironment, readEnvironment } from './environment.ts'
-import { readProfiles } from './profiles.ts'
-import { checkedKey, checkedUrl, savedTarget, type Target } from './target.ts'
+import { checkedKey, checkedUrl, readProfiles, savedTarget, type Target } from './profiles.ts'
 
 /** The options of every command that asks a server. */
 export const connectionOptions = {

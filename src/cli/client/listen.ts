@@ -16,6 +16,7 @@ import { fromPublic, timeOf } from '../../lib/ids.ts'
 import { type Args, ClientFault, type Command, type Print } from '../command.ts'
 import { connectionOptions, readPiped, targetOf } from './connection.ts'
 import { readEnvironment } from './environment.ts'
+import { isTemporary } from './faults.ts'
 import { given, readList } from './input.ts'
 import {
   createForwarder,
@@ -32,7 +33,6 @@ import {
   type Wishes,
 } from './listen-view.ts'
 import { requirePrivate, writePrivate } from './private-file.ts'
-import { isTemporary } from './temporary.ts'
 
 const TYPES = [...EVENT_TYPES, TEST_EVENT]
 

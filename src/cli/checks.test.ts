@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findWrongSettings } from './settings.ts'
+import { findWrongSettings } from './checks.ts'
 
 const STOCK = { jit: 'off', autovacuum: 'on', track_counts: 'on', enable_indexscan: 'on' }
 const harms = (changed: Record<string, string>, poolSize = 10, processes = 1) => {
