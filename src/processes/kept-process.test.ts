@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { watchAnswers } from './watch.ts'
+import { watchAnswers } from './kept-process.ts'
 
 test('a machine that sleeps for long has missed one answer, not many', async (t) => {
   let [asked, silent] = [0, 0]
