@@ -211,7 +211,7 @@ ${changes}`
 }
 
 /** Every version of the API, newest first, and what it changed. */
-export const versionsPage = (generated: string): string => `# Versions
+const versionsPage = (generated: string): string => `# Versions
 
 ${generated}A company is pinned to a version: \`apiVersion\` of \`GET /company\`. The header \`X-Api-Version\` chooses
 another one for a single request, and every answer names its own. Within a version answers only gain

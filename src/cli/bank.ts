@@ -33,7 +33,7 @@ import type { Check } from './finding.ts'
 import { requireCompany, time } from './records.ts'
 import { commandAuthor, waitForServersOf, withApp } from './session.ts'
 
-export async function requireBank(
+async function requireBank(
   app: FullApp,
   company: Company,
 ): Promise<{ bank: BankRecord; connection: Connection }> {
@@ -43,7 +43,7 @@ export async function requireBank(
 }
 
 /** Checks all that is needed to receive payments, and says what to do where something is wrong. */
-export async function checkBank(app: FullApp, company: Company): Promise<Check[]> {
+async function checkBank(app: FullApp, company: Company): Promise<Check[]> {
   const { connection } = await requireBank(app, company)
   const checks = (await checkConnection(app, company)) ?? []
   const about = { title: connection.profile.title, publicUrl: app.publicUrl }
@@ -140,7 +140,7 @@ function describeCallbacks(check: Of<'callbacks'>, { publicUrl }: About): string
 
 const DAY = { value: 'DATE', required: true } as const
 
-export const reconcile: Command = {
+const reconcile: Command = {
   name: 'bank reconcile',
   summary: 'Compare what a bank has moved in a period with the records here.',
   example:

@@ -266,7 +266,7 @@ const NEEDED: Record<string, [value: string, harm: string]> = {
 }
 
 /** Finds settings of PostgreSQL that make Vintém slow, or stop it under load. */
-export async function inspectSettings(db: Database, config: Config): Promise<Finding> {
+async function inspectSettings(db: Database, config: Config): Promise<Finding> {
   const rows = await db.query<Setting>({
     text: `select name, setting from pg_settings where name = any ($1::text[])`,
     values: [[...Object.keys(NEEDED), 'max_connections', 'superuser_reserved_connections']],

@@ -29,7 +29,7 @@ import { commandAuthor, withApp, withDatabase } from './session.ts'
 type Diff = Static<typeof VersionDiff>
 
 /** What the API answers a company that compares its version with another, from the database. */
-export const diffOf = (companyId: string, to: string): Promise<Diff> =>
+const diffOf = (companyId: string, to: string): Promise<Diff> =>
   withApp(async (app) => {
     const company = await requireCompany(app.db, companyId)
     const actor = { app, company, author: commandAuthor(), scopes: SCOPES }
@@ -42,7 +42,7 @@ export const diffOf = (companyId: string, to: string): Promise<Diff> =>
   }, companyId)
 
 /** The options for the fields of a company, to create or to change it. */
-export const FIELD_OPTIONS = {
+const FIELD_OPTIONS = {
   name: { value: 'NAME', help: 'the name payers see' },
   'tax-id': { value: 'ID', help: 'CNPJ or CPF, with or without punctuation' },
   email: { value: 'EMAIL', help: 'where the company is reached' },
@@ -59,7 +59,7 @@ export const FIELD_OPTIONS = {
 } as const satisfies Record<string, Option>
 
 /** The fields that were typed, as they are stored. */
-export function readFields({ options }: Args): CompanyChange {
+function readFields({ options }: Args): CompanyChange {
   const { name, email, city, color, image, language, receipts, 'pix-key': pixKey } = options
   const taxId = options['tax-id']
   const strict = options['strict-tax-ids']
@@ -87,7 +87,7 @@ const untilFirstCharge = (name: 'tax-id' | 'pix-key'): Option => ({
   help: `${FIELD_OPTIONS[name].help}; while it has no live charge`,
 })
 
-export const update: Command = {
+const update: Command = {
   name: 'company update',
   summary: 'Change a company; what is not named stays.',
   example: 'vintem company update 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 --email dona@example.com',

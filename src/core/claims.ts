@@ -3,7 +3,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { clockFilter, hasNoClock, isDueByClock, NOW, valuesOf } from './clocks/own-time.ts'
 
 /** A table whose due rows workers claim. In the SQL of these fields `d` is the due row. */
-export type Claimable = {
+type Claimable = {
   table: string
   /** The column that, with the company, identifies a row. */
   key: string

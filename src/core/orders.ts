@@ -77,7 +77,7 @@ export const dueNow = (
 ): ClaimRequest => ({ now: systemClock.now(), lease_s: LEASE_S, max, only, except })
 
 /** Money to move through a bank. Our id makes it one order, however often it is given. */
-export type BankOrder<T> = {
+type BankOrder<T> = {
   log: Log
   orderedBefore: boolean
   find(): Promise<Outcome<T | null>>

@@ -8,7 +8,7 @@ import { piecesOf } from './text-pieces.ts'
 /** Bytes that do not change while the server runs: compressed and hashed once. */
 export type Copy = { plain: Buffer; packed: Buffer; tag: string }
 
-export type CopyAnswer = {
+type CopyAnswer = {
   status: 200 | 304
   headers: Record<string, string>
   body: Buffer | null

@@ -19,7 +19,7 @@ const MODES: Record<Company['mode'], string> = {
 }
 
 /** What an agent reads before it uses the tools. It has no text that a company can change. */
-export const instructionsFor = ({ mode }: Pick<Company, 'mode'>): string =>
+const instructionsFor = ({ mode }: Pick<Company, 'mode'>): string =>
   [
     'Vintém takes Pix payments in Brazil for the company of the API key.',
     MODES[mode],

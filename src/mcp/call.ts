@@ -36,10 +36,10 @@ const KEYWORDS = new Set([
   'default',
 ])
 
-export type JsonSchema = { type: 'object'; [keyword: string]: unknown }
+type JsonSchema = { type: 'object'; [keyword: string]: unknown }
 
 /** A schema of ours as plain JSON Schema. */
-export const schemaOf = (schema: TObject): JsonSchema =>
+const schemaOf = (schema: TObject): JsonSchema =>
   ({ ...plain(schema), type: 'object' }) as JsonSchema
 
 function plain(schema: object): object {
@@ -58,7 +58,7 @@ function plain(schema: object): object {
  * Creates the reader of a tool's arguments. All violations are reported together. An argument that
  * the tool does not have is refused, because an agent may rely on it.
  */
-export function argumentsReader(schema: TObject): (given: unknown) => object {
+function argumentsReader(schema: TObject): (given: unknown) => object {
   // Made when the tool is first called, because it takes long and most servers have no agents.
   let read: ReturnType<typeof inputReader> | undefined
   return (given) => {

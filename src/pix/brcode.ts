@@ -23,7 +23,7 @@ const REFERENCE = /^[\x21-\x7e]{1,77}$/
 
 type Merchant = { name: string; city: string }
 
-export type StaticCodeInput = Merchant & {
+type StaticCodeInput = Merchant & {
   key: string
   /** Integer cents. If it is missing, the payer types the amount. */
   amount?: number | undefined
@@ -32,7 +32,7 @@ export type StaticCodeInput = Merchant & {
   text?: string | undefined
 }
 
-export type LocationCodeInput = Merchant & {
+type LocationCodeInput = Merchant & {
   /** As the bank returns it: host and path, without a scheme. */
   location: string
 }
@@ -99,7 +99,7 @@ function withChecksum(body: string): string {
   return code
 }
 
-export type StaticCode = Merchant & {
+type StaticCode = Merchant & {
   kind: 'static'
   key: string
   amount?: number
@@ -108,13 +108,13 @@ export type StaticCode = Merchant & {
   recurrenceLocation?: string
 }
 
-export type DynamicCode = Merchant & {
+type DynamicCode = Merchant & {
   kind: 'dynamic'
   location: string
   recurrenceLocation?: string
 }
 
-export type RecurrenceCode = Merchant & { kind: 'recurrence'; recurrenceLocation: string }
+type RecurrenceCode = Merchant & { kind: 'recurrence'; recurrenceLocation: string }
 
 export type BrCode = StaticCode | DynamicCode | RecurrenceCode
 
@@ -233,7 +233,7 @@ function readFields(text: string): Fields | Fault {
 }
 
 /** One field of a code, named as in faults: `59`, or `26.25` in a template. */
-export type WrittenField = { id: string; value: string }
+type WrittenField = { id: string; value: string }
 
 /** All fields of a code that `parse` has read, in their order. Templates give their own fields. */
 export function writtenFields(text: string): WrittenField[] {

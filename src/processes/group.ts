@@ -24,7 +24,7 @@ export type Group = {
   stop(): Promise<void>
 }
 
-export type GroupParts = { config: Config; databaseUrl: string; hasWorker: boolean; log: Log }
+type GroupParts = { config: Config; databaseUrl: string; hasWorker: boolean; log: Log }
 
 type Member = { kind: ProcessKind; kept: KeptProcess }
 

@@ -22,7 +22,7 @@ export type KeptProcess = {
   stop(timeout_ms: number): Promise<void>
 }
 
-export type KeptProcessParts = {
+type KeptProcessParts = {
   order: StartOrder
   log: Log
   /** A new process has begun. Gives what is done with its messages, and at its end. */
@@ -168,7 +168,7 @@ function beforeServing(name: string, { fault, ...how }: End): Error {
 const ASK_MS = 10_000
 const MAX_UNANSWERED = 6
 
-export type Watch = {
+type Watch = {
   /** The process has sent something. */
   answered(): void
   end(): void

@@ -85,7 +85,7 @@ function readJson(path: string): { url?: unknown; key?: unknown } {
   }
 }
 
-export const readKey = (typed: string): string =>
+const readKey = (typed: string): string =>
   typed === '-' ? readPiped('--key -: pipe the key in, or save it with vintem profile add.') : typed
 
 /** What is piped in. In a terminal nobody would know what to type. */

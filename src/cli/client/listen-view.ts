@@ -28,13 +28,13 @@ const TYPE_WIDTH = 26
 const DAY_WIDTH = 11
 
 /** One line about an event. */
-export function lineOf(entry: Entry): string {
+function lineOf(entry: Entry): string {
   const { time, type, answer, about, url } = wordsOf(entry)
   return lineWith([time, type, ...about, ...answer.slice(0, 1), url, ...answer.slice(1)])
 }
 
 /** The same for a screen, which cuts what is too long: how it was answered comes first. */
-export function screenLineOf(entry: Entry): string {
+function screenLineOf(entry: Entry): string {
   const { time, type, answer, about, url } = wordsOf(entry)
   return lineWith([time.slice(DAY_WIDTH), type, ...answer, ...about, url])
 }
@@ -60,7 +60,7 @@ function answerOf({ status, error, latency_ms }: Forwarded): string {
 }
 
 /** All about an event: its body, the request that was sent and its answer. */
-export function detailsOf({ event, forwarded }: Entry): string {
+function detailsOf({ event, forwarded }: Entry): string {
   const lines = [
     `${event.type}  ${event.id}  ${localTime(event.createdAt)}`,
     JSON.stringify(event.data, null, 2),
@@ -74,7 +74,7 @@ export function detailsOf({ event, forwarded }: Entry): string {
 }
 
 /** The same for programs. */
-export const jsonOf = ({ event, forwarded, attempt }: Entry): string =>
+const jsonOf = ({ event, forwarded, attempt }: Entry): string =>
   JSON.stringify({
     event,
     attempt,

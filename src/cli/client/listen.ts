@@ -316,13 +316,13 @@ function openInBrowser(url: string): void {
 }
 
 /** Where a listener begins: after an event, at a time, with what comes next, or with the first. */
-export type Since = { event: string } | { at: Date; isAgo?: true } | 'now' | 'start'
+type Since = { event: string } | { at: Date; isAgo?: true } | 'now' | 'start'
 
 const AGO = /^(\d{1,6})([smhd])$/
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 }
 const TIME = /^\d{4}-\d{2}-\d{2}(T[\d:.]+(Z|[+-]\d{2}:?\d{2})?)?$/
 
-export function readSince(text: string, now = new Date()): Since {
+function readSince(text: string, now = new Date()): Since {
   if (text === 'now' || text === 'start') return text
   if (/^evt_[0-9a-z]{26}$/.test(text)) return { event: text }
   const [, count, unit] = AGO.exec(text) ?? []
@@ -338,7 +338,7 @@ export function readSince(text: string, now = new Date()): Since {
 }
 
 /** Where the feed is read from, and which of the events that follow are wanted. */
-export type Start = { after: string | null; isWanted(event: Event): boolean }
+type Start = { after: string | null; isWanted(event: Event): boolean }
 
 /** No transaction is open for longer. Events of one may be in the feed before newer ones. */
 const MARGIN_MS = 60_000
@@ -347,7 +347,7 @@ const PAGE = 100
 const all = () => true
 const timeOfEvent = ({ id }: Event): number => timeOf(fromPublic('evt', id)!).getTime()
 
-export async function findStart(vintem: Vintem, since: Since): Promise<Start> {
+async function findStart(vintem: Vintem, since: Since): Promise<Start> {
   if (since === 'start') return { after: null, isWanted: all }
   if (since === 'now') return startNow(vintem)
   if ('event' in since) {
@@ -385,7 +385,7 @@ async function requireEvent(vintem: Vintem, id: string): Promise<void> {
 }
 
 /** Whether the feed has this event. The feed of a sandbox that was reset has others. */
-export async function isKnown(vintem: Vintem, id: string): Promise<boolean> {
+async function isKnown(vintem: Vintem, id: string): Promise<boolean> {
   try {
     await vintem.events.list({ after: id, limit: 1 })
     return true
@@ -406,9 +406,9 @@ const SHORT_MS = 500
 const EVERYTHING = { limit: PAGE, wait: WAIT_S, include: 'redeliveries' } as const
 
 /** What continues after an event, or after one that was sent again. */
-export const cursorOf = ({ id, redelivery }: Event): string => redelivery?.id ?? id
+const cursorOf = ({ id, redelivery }: Event): string => redelivery?.id ?? id
 
-export type Watcher = {
+type Watcher = {
   signal: AbortSignal
   /** The server does not answer. It is asked again until it does. */
   onLost(error: Error): void
@@ -416,7 +416,7 @@ export type Watcher = {
 }
 
 /** Every event after a position, in order and once, for as long as the signal lets it. */
-export async function* follow(
+async function* follow(
   vintem: Vintem,
   start: string | null,
   { signal, onLost, onBack }: Watcher,
@@ -451,15 +451,15 @@ async function rest(failures: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Where a listener has come to: after an event, or before the first if that is null. */
-export type Position = { after: string | null }
+type Position = { after: string | null }
 
-export type PositionFile = {
+type PositionFile = {
   /** Null if no such listener was started before. */
   read(): Position | null
   write(position: Position): void
 }
 
-export type SecretFile = { read(): string | null; write(secret: string): void }
+type SecretFile = { read(): string | null; write(secret: string): void }
 
 /** The file with this content, of all listeners for whom these words are the same. */
 const pathOf = (folder: string, content: string, words: unknown[]): string => {
@@ -471,7 +471,7 @@ const pathOf = (folder: string, content: string, words: unknown[]): string => {
  * Listeners that leave out other events, or send them elsewhere, have a position each: what one
  * has passed, another has not.
  */
-export function positionFile(folder: string, words: unknown[]): PositionFile {
+function positionFile(folder: string, words: unknown[]): PositionFile {
   const path = pathOf(folder, 'position', words)
   return {
     read() {
@@ -483,7 +483,7 @@ export function positionFile(folder: string, words: unknown[]): PositionFile {
 }
 
 /** The secret for an application is the same whatever is forwarded to it. */
-export function secretFile(folder: string, words: unknown[]): SecretFile {
+function secretFile(folder: string, words: unknown[]): SecretFile {
   const path = pathOf(folder, 'secret', words)
   return {
     read() {

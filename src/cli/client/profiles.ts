@@ -35,7 +35,7 @@ export function savedTarget({ url, key }: { url?: unknown; key?: unknown }): Tar
 }
 
 /** What a user has saved, by name, and the name of the profile that is used if none is named. */
-export type Profiles = { current: string | null; saved: Map<string, Target> }
+type Profiles = { current: string | null; saved: Map<string, Target> }
 
 const NAME_FORM = /^[\w.-]{1,64}$/
 

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /** An image of a company that we serve. Its name has the hash of its content. */
-export type Logo = Pick<Cleaned, 'type' | 'bytes'>
+type Logo = Pick<Cleaned, 'type' | 'bytes'>
 
 export const MAX_LOGO_BYTES = 256 * 1024
 /** In pixels. */

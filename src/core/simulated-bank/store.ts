@@ -1,7 +1,7 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-export type MovedClock = { companyId: Uuid; ahead_ms: number }
+type MovedClock = { companyId: Uuid; ahead_ms: number }
 
 /**
  * The clocks of companies that are ahead of real time. A clock that is being moved right now is
