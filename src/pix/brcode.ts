@@ -1,6 +1,4 @@
 import { assert } from '../lib/assert.ts'
-import { crc16 } from './crc16.ts'
-import { isPrintable, printable } from './printable.ts'
 
 const CODE_MAX = 512
 const GUI = 'br.gov.bcb.pix'
@@ -250,4 +248,53 @@ const isTemplate = (id: number): boolean => (id >= 26 && id <= 51) || id === 62 
 
 function fault(reason: Fault['reason'], field?: string): Fault {
   return field === undefined ? { kind: 'fault', reason } : { kind: 'fault', reason, field }
+}
+
+const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8
+  for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)
+  return crc
+})
+
+/**
+ * CRC-16/CCITT-FALSE of an ASCII text as four upper-case hexadecimal digits, as in field 63. It
+ * uses a table instead of eight shifts per character, because it runs over the whole code of every
+ * charge.
+ */
+export function crc16(text: string): string {
+  let crc = 0xffff
+  for (let i = 0; i < text.length; i++) {
+    crc = ((crc << 8) & 0xffff) ^ TABLE[(crc >>> 8) ^ (text.charCodeAt(i) & 0xff)]!
+  }
+  return crc.toString(16).toUpperCase().padStart(4, '0')
+}
+
+const PRINTABLE = /^[\x20-\x7e]+$/
+
+export function isPrintable(text: string): boolean {
+  return PRINTABLE.test(text)
+}
+
+/**
+ * Makes a text fit a BR Code field: printable ASCII, at most `max` characters, no outer spaces. The
+ * result may be empty. The caller then uses another text.
+ */
+export function printable(text: string, max: number): string {
+  // Some banks count bytes and others characters, so only ASCII is allowed. Most names are ASCII
+  // already and need no slow normalization.
+  const ascii = isPrintable(text) ? text : toAscii(text)
+  return ascii.trim().slice(0, max).trimEnd()
+}
+
+function toAscii(text: string): string {
+  return (
+    text
+      // Compatibility forms too, so that "1º" becomes "1o" and full-width letters are kept.
+      .normalize('NFKD')
+      // Accents and invisible joiners are removed and not replaced by a space.
+      .replace(/[\p{M}\p{Cf}]/gu, '')
+      .replace(/[\u2018\u2019]/g, "'")
+      .replace(/[\u2010-\u2015]/g, '-')
+      .replace(/[^\x21-\x7e]+/g, ' ')
+  )
 }
