@@ -271,7 +271,7 @@ export function crc16(text: string): string {
 
 const PRINTABLE = /^[\x20-\x7e]+$/
 
-export function isPrintable(text: string): boolean {
+function isPrintable(text: string): boolean {
   return PRINTABLE.test(text)
 }
 
@@ -279,7 +279,7 @@ export function isPrintable(text: string): boolean {
  * Makes a text fit a BR Code field: printable ASCII, at most `max` characters, no outer spaces. The
  * result may be empty. The caller then uses another text.
  */
-export function printable(text: string, max: number): string {
+function printable(text: string, max: number): string {
   // Some banks count bytes and others characters, so only ASCII is allowed. Most names are ASCII
   // already and need no slow normalization.
   const ascii = isPrintable(text) ? text : toAscii(text)

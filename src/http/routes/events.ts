@@ -20,12 +20,10 @@ import { asList, delivered, newestEvent } from '../samples.ts'
 
 const ALL_TIME = { from: null, to: null, firstId: null, beforeId: null }
 
-export type FeedCall = Call<Static<typeof FeedQuery>, undefined, Static<typeof EventView>[]>
+type FeedCall = Call<Static<typeof FeedQuery>, undefined, Static<typeof EventView>[]>
 
 /** The latest events first, for people who look at them. */
-export async function listNewestEvents(
-  call: FeedCall,
-): Promise<PageResult<Static<typeof EventView>>> {
+async function listNewestEvents(call: FeedCall): Promise<PageResult<Static<typeof EventView>>> {
   const { app, company, query } = call
   if (query.wait) throw invalid('wait: must not be sent with order=newest')
   const { limit, after, publicCursorOf } = page(call, 'evt')
@@ -82,7 +80,7 @@ const deliveries = route({
   },
 })
 
-export const browseEventRoutes = [get, deliveries]
+const browseEventRoutes = [get, deliveries]
 
 const list = route({
   method: 'GET',
