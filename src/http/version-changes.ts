@@ -195,7 +195,7 @@ function wordsOf(routes: Routes): ReadonlySet<string> {
 /**
  * @param values the payment statuses that another version spells otherwise
  */
-export function createReader(
+function createReader(
   app: FullApp,
   { company, author, scopes }: Actor,
   routes: readonly Route[],

@@ -80,8 +80,6 @@ const deliveries = route({
   },
 })
 
-const browseEventRoutes = [get, deliveries]
-
 const list = route({
   method: 'GET',
   path: '/event',
@@ -160,4 +158,4 @@ function feedOf(call: FeedCall) {
   }
 }
 
-export const eventRoutes = [list, ...browseEventRoutes]
+export const eventRoutes = [list, get, deliveries]
