@@ -8,8 +8,7 @@ import type { Uuid } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
 import { atHour } from '../src/pix/local-time.ts'
 import { LATEST } from '../src/versions/history.ts'
-import { billDue, generateDue } from '../src/worker/billing.ts'
-import { collectDue } from '../src/worker/collect.ts'
+import { billDue, collectDue, generateDue } from '../src/worker/due.ts'
 import { insertSubscribers } from '../test/support/subscribers.ts'
 import { benchDatabase, progress, report } from './setup.ts'
 
@@ -187,10 +186,10 @@ export async function run(): Promise<void> {
     for (const [n, [side, owners]] of sides.entries()) {
       time.now = atHour(APPROVED_ON, 9)
       await subscribe(app, owners, SUBSCRIPTIONS, time.now)
-      await phase(`charges generated, ${side}`, () => generateDue(app))
-      await phase(`charges scheduled at the bank, ${side}`, () => billDue(app))
+      await phase(`charges generated, ${side}`, () => generateDue.run(app))
+      await phase(`charges scheduled at the bank, ${side}`, () => billDue.run(app))
       time.now = atHour(DUE_ON, 8)
-      await phase(`charges collected and matched, ${side}`, () => collectDue(app))
+      await phase(`charges collected and matched, ${side}`, () => collectDue.run(app))
       await assertPaid(app, (n + 1) * SUBSCRIPTIONS)
     }
     const scans = await findScans(app)

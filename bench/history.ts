@@ -9,7 +9,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { createLog } from '../src/lib/log.ts'
 import { createService, type Service } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
-import { releaseDueCharges } from '../src/worker/charges.ts'
+import { releaseDueCharges } from '../src/worker/due.ts'
 import { lowerQuartile, progress } from './setup.ts'
 
 /** A company whose past has so many charges, and the service that it uses. */
@@ -88,7 +88,7 @@ async function makeTemplate(app: FullApp, { server }: Service, apiKey: string): 
     payload: JSON.stringify({ brCode: made.json().data.brCode }),
   })
   if (paid.statusCode >= 300) throw new Error(paid.payload)
-  await releaseDueCharges({ ...app, db: app.db.tasks })
+  await releaseDueCharges.run({ ...app, db: app.db.tasks })
 }
 
 /**

@@ -9,7 +9,7 @@ import { chargePaid, chargeReleased } from '../src/ledger/recipes.ts'
 import { fromPublic } from '../src/lib/ids.ts'
 import { toCents } from '../src/lib/money.ts'
 import { formatMoment } from '../src/pix/local-time.ts'
-import { payOutWithdrawals } from '../src/worker/orders.ts'
+import { payOutWithdrawals } from '../src/worker/due.ts'
 import { type Client, payer, startApi } from './support/api.ts'
 import { CLI, hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
 import { makePaid } from './support/payments.ts'
@@ -220,7 +220,7 @@ test('for people a statement has signs, directions, and when money was paid and 
   const client = await api.client()
   const { endToEndId } = await makePaid(api, client, 1990)
   await confirmed(api, client, 5000)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   const today = day(api.clock.now())
   const args = [...command('statement', client, today, today), '--format', 'br']
   const file = await exported(args)

@@ -16,7 +16,7 @@ import { readBalance } from '../src/ledger/post.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { newId } from '../src/lib/ids.ts'
 import { createLog } from '../src/lib/log.ts'
-import { releaseDueCharges } from '../src/worker/charges.ts'
+import { releaseDueCharges } from '../src/worker/due.ts'
 import { emptyDatabase } from './support/database.ts'
 import { temporaryFolder } from './support/process.ts'
 
@@ -68,7 +68,7 @@ test('a database from before the ledger gets books that agree, and old charges g
   assert.ok((await migrate(url)).length > 0)
   const app = appOn(url)
   try {
-    await releaseDueCharges(app)
+    await releaseDueCharges.run(app)
     const { rows } = await client.query('select payment_status from charges where id = $1', [
       charge,
     ])

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { removeOrphans } from '../src/core/charges/intents.ts'
 import { recordWrongSignIns } from '../src/core/people/wrong-sign-ins.ts'
 import { watchCertificates } from '../src/worker/certificates.ts'
-import { createExpiringAtBanks } from '../src/worker/charges.ts'
 import { advanceTestClocks } from '../src/worker/clocks.ts'
-import { collectDue } from '../src/worker/collect.ts'
-import { purgeDeliveries, watchWebhooks } from '../src/worker/webhooks.ts'
+import {
+  collectDue,
+  expireChargesAtBanks,
+  removeOrphans,
+  watchWebhooks,
+} from '../src/worker/due.ts'
+import { purgeDeliveries } from '../src/worker/webhooks.ts'
 import { startWorker, TASKS } from '../src/worker/worker.ts'
 import { startApi } from './support/api.ts'
 import { makeDueWork, workOnce } from './support/due-work.ts'
@@ -62,11 +65,10 @@ test('tasks whose work is tested elsewhere do that work', () => {
     TASKS.map((task) => [task.name, 'run' in task ? task.run : task.open]),
   )
   assert.equal(works.get('watch certificates'), watchCertificates)
-  assert.equal(works.get('watch webhooks'), watchWebhooks)
   assert.equal(works.get('purge deliveries'), purgeDeliveries)
-  assert.equal(works.get('remove orphans'), removeOrphans)
-  assert.equal(works.get('collect at the simulated bank'), collectDue)
-  assert.equal(works.get('expire charges at banks'), createExpiringAtBanks)
+  for (const task of [watchWebhooks, removeOrphans, collectDue, expireChargesAtBanks]) {
+    assert.equal(works.get(task.name), task.run)
+  }
   assert.equal(works.get('play test clocks'), advanceTestClocks)
   assert.equal(works.get('record wrong sign-ins'), recordWrongSignIns)
 })
@@ -85,9 +87,8 @@ test('what is due of every kind is done by the worker that all tasks are given t
   assert.deepEqual(left.flat(), [])
 })
 
-test('a task that fails is run again, and a timed one only while the clock is right', async () => {
-  const runs = { failing: 0, stateful: 0, timed: 0, sound: 0, closed: 0 }
-  let isRight = false
+test('a task that fails is run again', async () => {
+  const runs = { failing: 0, stateful: 0, sound: 0, closed: 0 }
   const run = (name: keyof typeof runs) => async () => {
     runs[name] += 1
     if (name !== 'sound') throw new Error('no')
@@ -95,23 +96,18 @@ test('a task that fails is run again, and a timed one only while the clock is ri
   // Nobody waits for longer than a turn of the event loop.
   const wait = () => new Promise<void>((resolve) => setImmediate(resolve))
   const alarm = { ...app.alarm, wait, waitForWrites: wait }
-  const clockWatch = { ...app.clockWatch, agrees: async () => isRight }
   const close = async () => {
     runs.closed += 1
   }
-  const worker = startWorker({ ...app, alarm, clockWatch }, [
+  const worker = startWorker({ ...app, alarm }, [
     { name: 'failing', every_ms: 1, run: run('failing') },
     { name: 'stateful', every_ms: 1, open: () => ({ run: run('stateful'), close }) },
-    { name: 'timed', every_ms: 1, isTimed: true, run: run('timed') },
     { name: 'sound', every_ms: 1, run: run('sound') },
   ])
   const until = async (...names: (keyof typeof runs)[]) => {
     while (names.some((name) => runs[name] < 5)) await wait()
   }
   await until('sound', 'failing', 'stateful')
-  assert.equal(runs.timed, 0)
-  isRight = true
-  await until('timed')
   await worker.stop()
   const { sound } = runs
   await wait()

@@ -1,17 +1,21 @@
+import type { Uuid } from '../lib/ids.ts'
 import type { AppWithActivity } from './activity/batch.ts'
 import type { AppWithCharges } from './charges/group.ts'
-import type { AppWithDue, DueSource } from './clocks/due.ts'
-import type { Company } from './companies/rules.ts'
+import type { AppWithDue } from './clocks/commands.ts'
 import type { AppWithDeliveries } from './deliveries/metrics.ts'
+import type { DueSource } from './due.ts'
 import type { AppWithFeed } from './feed/waits.ts'
 import type { FindStored } from './idempotency.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
 import type { AppWithRequestLog } from './request-log/batch.ts'
 
 /** A kind of due work, and the task that does it. */
-export type DueTask = DueSource & {
-  /** Does all work that is due now. The clock of the app is that of the company. */
-  run(app: FullApp, company: Company): Promise<void>
+export type DueTask = {
+  name: string
+  every_ms: number
+  source: DueSource
+  /** Does all work that is due now, of all companies, or of one whose clock is being moved. */
+  run(app: FullApp, signal?: AbortSignal, only?: Uuid | null): Promise<void>
 }
 
 /**

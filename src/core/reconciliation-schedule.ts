@@ -1,5 +1,7 @@
 import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { claimDue, type DueKind, type DueRequest } from './due.ts'
+import { TASK } from './tasks.ts'
 
 /** Starts to ask the bank of a new company for payments. */
 export async function startReconciling(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
@@ -78,25 +80,25 @@ export type DueReconciliation = {
   hasOpenCharges: boolean
 }
 
-/** Leases companies that are due, except some. */
-export const claimDue = (
-  tx: Tx,
-  now: Date,
-  leaseUntil: Date,
-  max: number,
-  except: Uuid[],
-): Promise<DueReconciliation[]> =>
-  tx.query<DueReconciliation>({
-    text: `update reconciliations r set next_attempt_at = $2
-           from (select company_id from reconciliations where next_attempt_at <= $1
-                   and company_id <> all ($4::uuid[])
-                 order by next_attempt_at limit $3 for update skip locked) due
-           where r.company_id = due.company_id
-           returning r.company_id as "companyId", r.asked_until as "askedUntil",
-             exists (select 1 from charges c
-               where c.company_id = r.company_id and c.status = 'OPEN') as "hasOpenCharges"`,
-    values: [now, leaseUntil, max, except],
-  })
+/** Companies whose bank is asked what it has received. */
+export const RECONCILING: DueKind = {
+  name: TASK.reconcile,
+  table: 'reconciliations',
+  key: 'company_id',
+  dueAt: 'next_attempt_at',
+  where: 'true',
+  isRealTime: true,
+}
+
+export const claimReconciliations = (tx: Tx, request: DueRequest): Promise<DueReconciliation[]> =>
+  claimDue<DueReconciliation>(
+    tx,
+    RECONCILING,
+    request,
+    `d.company_id as "companyId", d.asked_until as "askedUntil", exists (
+       select from charges c where c.company_id = d.company_id and c.status = 'OPEN')
+       as "hasOpenCharges"`,
+  )
 
 /** Records up to when the bank has answered, and when it is asked next. */
 export async function saveAskedUntil(

@@ -1,8 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
 import { appsOf } from '../core/app.ts'
-import { countDiffering, oldestDue } from '../core/audits/store.ts'
+import { countDiffering } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
+import { readOldest } from '../core/due.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
@@ -72,7 +73,7 @@ function watchClock(registry: Registry, { clockWatch }: FullApp): void {
 }
 
 /** The metrics for alerts: books that differ, and due work that is not done. */
-function watchMoney(registry: Registry, { db, clock }: FullApp): void {
+function watchMoney(registry: Registry, { db, due, clock }: FullApp): void {
   readGauge(registry, {
     name: 'vintem_ledger_differing_companies',
     help: 'Companies whose books differ, and whose payouts are stopped for it',
@@ -85,9 +86,9 @@ function watchMoney(registry: Registry, { db, clock }: FullApp): void {
     help: 'How long the oldest piece of due work has been waiting, by kind',
     labelNames: ['work'],
     async read(gauge) {
-      for (const { work, due } of await oldestDue(db)) {
-        const waiting_ms = due ? clock.now().getTime() - due.getTime() : 0
-        gauge.set({ work }, Math.max(0, waiting_ms / 1000))
+      const now = clock.now()
+      for (const { name, since } of await readOldest(db, due, now)) {
+        gauge.set({ work: name }, since ? (now.getTime() - since.getTime()) / 1000 : 0)
       }
     },
   })

@@ -1,18 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { movedTo, setClock } from '../core/clocks/commands.ts'
-import { type DueWork, dueWorkOf } from '../core/clocks/due.ts'
+import { dueOf, movedTo, setClock } from '../core/clocks/commands.ts'
 import { type ClockLocks, openClockLocks } from '../core/clocks/locks.ts'
 import type { TestClock } from '../core/clocks/rules.ts'
 import { find, findAdvancing } from '../core/clocks/store.ts'
 import { withCompanyClock } from '../core/companies/clock.ts'
-import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import type { DueWork } from '../core/due.ts'
 import type { DueTask, FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { createFairQueue, type FairQueue, inSlot } from '../lib/fair-queue.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
-import { untilOneEnds } from './rounds.ts'
+import { untilOneEnds } from './loop.ts'
 
 /** How often clocks to move are searched for while others move. */
 const SEARCH_MS = 250
@@ -100,12 +99,11 @@ const ARRIVED = 'arrived'
 async function step(app: FullApp, companyId: Uuid): Promise<string> {
   const clock = await find(app.db, companyId)
   if (clock.target === null) return ARRIVED
-  const company = await findCompany(app.db, companyId)
   // It has been moved to another place meanwhile.
-  if (!company) return ARRIVED
+  if (!(await findCompany(app.db, companyId))) return ARRIVED
   const { now } = withCompanyClock(app, { clockAhead_ms: clock.ahead_ms }).clock
-  const work = await dueWorkOf(app, companyId, now())
-  const done = await runDue(app, company, clock, work)
+  const work = await dueOf(app, companyId, now())
+  const done = await runDue(app, companyId, clock, work)
   if (done.length > 0) return `${clock.ahead_ms}: ${done.join()}`
   const next = work[0]?.at
   const hasArrived = !next || next > clock.target
@@ -115,22 +113,22 @@ async function step(app: FullApp, companyId: Uuid): Promise<string> {
   }
   const isMoved = await set(app, companyId, clock, moved)
   if (hasArrived) return ARRIVED
-  if (isMoved) await runDue(app, company, moved, work)
+  if (isMoved) await runDue(app, companyId, moved, work)
   return `on to ${next.getTime()}`
 }
 
 /** Does the work that is due by a clock, and returns its names. */
 async function runDue(
   app: FullApp,
-  company: Company,
+  companyId: Uuid,
   { ahead_ms: clockAhead_ms }: TestClock,
   work: DueWork<DueTask>[],
 ): Promise<string[]> {
   const own = withCompanyClock(app, { clockAhead_ms })
   const now = own.clock.now()
-  const due = work.filter(({ at }) => at <= now).map(({ source }) => source)
-  for (const source of due) await source.run(own, { ...company, clockAhead_ms })
-  return due.map(({ name }) => name)
+  const due = work.filter(({ at }) => at <= now).map(({ task }) => task)
+  for (const task of due) await task.run(own, undefined, companyId)
+  return due.map(({ source }) => source.name)
 }
 
 const set = (

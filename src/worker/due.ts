@@ -1,72 +1,337 @@
-import { NEXT_AT as NEXT_BILLING } from '../core/billings/store.ts'
-import { NEXT_EXPIRY, NEXT_RELEASE } from '../core/charges/due-store.ts'
-import { NEXT_ATTEMPT } from '../core/deliveries/due-store.ts'
-import type { DueTask } from '../core/full-app.ts'
-import { nextSql as nextRecurrence } from '../core/recurrences/store.ts'
-import { NEXT_REFUND } from '../core/refunds/store.ts'
-import { collectOfCompany, NEXT_COLLECTION } from '../core/simulated-bank/collections.ts'
+import { releaseCharges } from '../core/balance/release.ts'
+import { claimDueBillings, DUE_BILLINGS } from '../core/billings/store.ts'
+import { expireCharges } from '../core/charges/commands.ts'
+import { EXPIRING, EXPIRING_AT_BANKS, RELEASING } from '../core/charges/due-store.ts'
+import { claimOrphans, ORPHANS } from '../core/charges/intent-store.ts'
+import { removeOrphans as removeOrphansOf } from '../core/charges/intents.ts'
+import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
+import { DUE_DELIVERIES } from '../core/deliveries/due-store.ts'
+import { type DueKind, type DueOfCompany, type DueRequest, findDue, sourceOf } from '../core/due.ts'
+import type { DueTask, FullApp } from '../core/full-app.ts'
+import { DUE_MAILS } from '../core/mails/store.ts'
+import type { Claim } from '../core/orders.ts'
+import { claimCallbacks, DUE_CALLBACKS } from '../core/payments/callback-store.ts'
+import { processStored } from '../core/payments/callbacks.ts'
+import { matchBeforeExpiry } from '../core/payments/paid-charges.ts'
+import { reconcile } from '../core/reconciliation/received.ts'
+import { claimReconciliations, RECONCILING } from '../core/reconciliation-schedule.ts'
+import { withoutLost } from '../core/recurrences/agreements.ts'
+import { generateCharges } from '../core/recurrences/generate.ts'
+import { GENERATING, UNDECIDED } from '../core/recurrences/store.ts'
+import { returnMoney } from '../core/refunds/returns.ts'
+import { claimDueRefunds, DUE_REFUNDS } from '../core/refunds/store.ts'
+import { COLLECTING, collectOfCompany } from '../core/simulated-bank/collections.ts'
 import { TASK } from '../core/tasks.ts'
-import { nextFailureActionAt } from '../core/webhooks/health-rules.ts'
-import { FIRST_FAILING, listFailing } from '../core/webhooks/health-store.ts'
-import { NEXT_CODE_EXPIRY, NEXT_PAYOUT } from '../core/withdrawals/store.ts'
+import { FAILING } from '../core/webhooks/health-store.ts'
+import { expireWithdrawal } from '../core/withdrawals/commands.ts'
+import { payOut } from '../core/withdrawals/payouts.ts'
+import {
+  claimDuePayouts,
+  DUE_PAYOUTS,
+  EXPIRING as EXPIRING_WITHDRAWALS,
+} from '../core/withdrawals/store.ts'
 import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { billDue, followDue, generateDue } from './billing.ts'
-import { expireDueCharges, releaseDueCharges } from './charges.ts'
-import { carryOutRefunds, payOutWithdrawals } from './orders.ts'
-import { watchWebhooks } from './webhooks.ts'
-import { expireDueWithdrawals } from './withdrawals.ts'
+import { followAgreements, stepBillings } from './billing.ts'
+import { workOff } from './loop.ts'
+import { sendDueMails } from './mail.ts'
+import { handleFailing } from './webhooks.ts'
 
-/** Runs a task for one company instead of all. */
-const forOne =
-  (task: typeof expireDueCharges): DueTask['run'] =>
-  (app, { id }) =>
-    task(app, undefined, id)
+/** How a kind of due work is done. */
+type Manner = {
+  kind: DueKind
+  every_ms: number
+  /** It cannot be undone, so it waits while the clock of the machine may be wrong. */
+  isTimed?: true
+  /** How many rows are found at once. */
+  max: number
+  /** For how many companies it works at once: more than one where it waits for banks. */
+  atOnce?: number
+  failed: string
+  /** When a part is done, more of the same company may be due at once. */
+  isRepeated?: true
+}
 
-async function nextFailureAction(tx: Tx, companyId: Uuid, now: Date): Promise<Date | null> {
-  const failing = await listFailing(tx, companyId)
-  const moments = failing
-    .map((webhook) => nextFailureActionAt(webhook, now))
-    .filter((at) => at !== null)
-  return moments.sort((a, b) => a.getTime() - b.getTime())[0] ?? null
+/** For how many companies banks are asked at once. */
+const BANKS_AT_ONCE = 32
+
+/** Work on rows that stay due until it is done. `act` returns how much was done. */
+function found(
+  manner: Manner & { act(app: FullApp, due: DueOfCompany): Promise<number> },
+): DueTask {
+  return task(manner, {
+    async find(app, request) {
+      const { due, isFull } = await findDue(app.db.light, manner.kind, request)
+      return { due, isFull: isFull || manner.isRepeated === true }
+    },
+    act: (app, _companyId, due) => manner.act(app, due),
+  })
+}
+
+/** Work on rows that are claimed first. If interrupted, they are due when their lease ends. */
+function claimed<T extends { companyId: Uuid }>(
+  manner: Manner & {
+    /** How many rows of one company. */
+    each?: number
+    claim(tx: Tx, request: DueRequest): Promise<T[]>
+    act(app: FullApp, companyId: Uuid, claimed: T[]): Promise<void>
+  },
+): DueTask {
+  const { max, each = max } = manner
+  return task<T[]>(manner, {
+    async find(app, request) {
+      const rows = await manner.claim(app.db.light, { ...request, each })
+      const due = Map.groupBy(rows, ({ companyId }) => companyId)
+      const isOneFull = [...due.values()].some(({ length }) => length >= each)
+      return { due, isFull: isOneFull || rows.length >= max }
+    },
+    async act(app, companyId, rows) {
+      await manner.act(app, companyId, rows)
+      return rows.length
+    },
+  })
+}
+
+function task<T>(
+  { kind, every_ms, isTimed, max, atOnce = 1, failed }: Manner,
+  work: {
+    find(app: FullApp, request: DueRequest): Promise<{ due: Map<Uuid, T>; isFull: boolean }>
+    act(app: FullApp, companyId: Uuid, part: T): Promise<number>
+  },
+): DueTask {
+  return {
+    name: kind.name,
+    every_ms,
+    source: sourceOf(kind),
+    run: (app, signal, only = null) =>
+      workOff<T>(app, {
+        task: kind.name,
+        only,
+        signal,
+        failed,
+        atOnce,
+        isTimed: isTimed === true,
+        find: (except) => work.find(app, { now: app.systemClock.now(), max, only, except }),
+        act: (companyId, part) => work.act(app, companyId, part),
+      }),
+  }
+}
+
+/** Stores that charges have expired, with their events. Readers see them as expired before. */
+export const expireDueCharges = found({
+  kind: EXPIRING,
+  every_ms: 500,
+  isTimed: true,
+  max: 1000,
+  failed: 'charges were not expired',
+  act: (app, { companyId, ids, ...time }) =>
+    app.db.transaction((tx) => expireCharges(tx, companyId, ids, nowOf(app, time))),
+})
+
+/** The same for companies with a real bank, which is asked first. */
+export const expireChargesAtBanks = found({
+  kind: EXPIRING_AT_BANKS,
+  every_ms: 500,
+  isTimed: true,
+  max: 200,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'charges were not expired',
+  async act(app, { companyId, ids }) {
+    const over = await matchBeforeExpiry(app, companyId, ids)
+    const now = app.systemClock.now()
+    const done = await app.db.transaction((tx) => expireCharges(tx, companyId, over, now))
+    if (over.length < ids.length) throw new Error('the bank did not answer about all charges')
+    return done
+  },
+})
+
+/** Makes received money withdrawable when the delay of the company is over. */
+export const releaseDueCharges = found({
+  kind: RELEASING,
+  every_ms: 500,
+  isTimed: true,
+  max: 1000,
+  failed: 'charges were not released',
+  act: (app, { companyId, ids, ...time }) =>
+    app.db.transaction((tx) => releaseCharges(tx, companyId, ids, nowOf(app, time))),
+})
+
+/** Processes callbacks that are stored and not processed yet. */
+export const processDueCallbacks = claimed({
+  kind: DUE_CALLBACKS,
+  every_ms: 1_000,
+  max: 512,
+  each: 64,
+  atOnce: 512,
+  failed: 'callbacks were not processed',
+  claim: claimCallbacks,
+  act: (app, _companyId, callbacks) => processStored(app, callbacks),
+})
+
+/** Asks banks what they have received, and matches the payments that no callback has named. */
+export const reconcileDue = claimed({
+  kind: RECONCILING,
+  every_ms: 5_000,
+  max: 50,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'reconciling failed',
+  claim: claimReconciliations,
+  act: (app, _companyId, [due]) => reconcile(app, due!),
+})
+
+/** Removes charges at banks that know them although we never inserted them. */
+export const removeOrphans = claimed({
+  kind: ORPHANS,
+  every_ms: 5_000,
+  max: 50,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'charges were not removed at the bank',
+  claim: claimOrphans,
+  act: (app, _companyId, orphans) => removeOrphansOf(app, orphans),
+})
+
+/** If one order fails, it is claimed again when its lease is over. The others are done. */
+const each =
+  <T>(act: (app: FullApp, claim: Claim<T>) => Promise<void>) =>
+  async (app: FullApp, _companyId: Uuid, claims: Claim<T>[]): Promise<void> => {
+    const ends = await Promise.allSettled(claims.map((one) => act(app, one)))
+    for (const end of ends) if (end.status === 'rejected') throw end.reason
+  }
+
+/** Orders banks to return money, and asks again about refunds without an answer. */
+export const carryOutRefunds = claimed({
+  kind: DUE_REFUNDS,
+  every_ms: 500,
+  max: 10,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'a refund was interrupted',
+  claim: claimDueRefunds,
+  act: each(returnMoney),
+})
+
+/** Orders banks to send confirmed withdrawals, and asks again about those without an answer. */
+export const payOutWithdrawals = claimed({
+  kind: DUE_PAYOUTS,
+  every_ms: 500,
+  max: 10,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'a payout was interrupted',
+  claim: claimDuePayouts,
+  act: each(payOut),
+})
+
+/** Returns the money of withdrawals whose code was not used in time. */
+export const expireDueWithdrawals = found({
+  kind: EXPIRING_WITHDRAWALS,
+  every_ms: 500,
+  isTimed: true,
+  max: 1000,
+  failed: 'a withdrawal was not expired',
+  async act(app, { companyId, ids, ...time }) {
+    const now = nowOf(app, time)
+    let done = 0
+    for (const id of ids) {
+      const isDone = await app.db.transaction((tx) => expireWithdrawal(tx, companyId, id, now))
+      done += Number(isDone)
+    }
+    return done
+  },
+})
+
+/** Asks banks about agreements that had no callback for a while, or that have expired. */
+export const followDue = found({
+  kind: UNDECIDED,
+  every_ms: 1_000,
+  isTimed: true,
+  max: 100,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'agreements were not asked about',
+  act: followAgreements,
+})
+
+/** Generates the charges of due cycles. */
+export const generateDue = found({
+  kind: GENERATING,
+  isRepeated: true,
+  every_ms: 1_000,
+  isTimed: true,
+  max: 500,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'charges were not generated',
+  async act(app, { companyId, ids, ...time }) {
+    const kept = await withoutLost(app, companyId, ids)
+    const now = nowOf(app, time)
+    return app.db.transaction((tx) => generateCharges(tx, app.vault, companyId, kept, now))
+  },
+})
+
+/** Orders banks to collect due billings, and asks them about the results. */
+export const billDue = claimed({
+  kind: DUE_BILLINGS,
+  every_ms: 1_000,
+  isTimed: true,
+  // A bank that answers can do so many before their lease is over.
+  max: 50,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'billings were interrupted',
+  claim: claimDueBillings,
+  act: stepBillings,
+})
+
+/** Lets the simulated bank collect, and send its callbacks. */
+export const collectDue = found({
+  kind: COLLECTING,
+  every_ms: 1_000,
+  isTimed: true,
+  max: 500,
+  atOnce: 4,
+  failed: 'the simulated bank did not collect',
+  act: (app, { companyId, ...time }) => collectOfCompany(withCompanyClock(app, time), companyId),
+})
+
+/** Warns companies of webhooks that only fail, and deactivates those that continue to fail. */
+export const watchWebhooks = found({
+  kind: FAILING,
+  every_ms: 60_000,
+  max: 1000,
+  failed: 'a failing webhook was not handled',
+  act: (app, due) => handleFailing(withCompanyClock(app, due), due),
+})
+
+const sendMails: DueTask = {
+  name: TASK.mail,
+  every_ms: 1_000,
+  source: sourceOf(DUE_MAILS),
+  run: sendDueMails,
+}
+
+/** The worker that leases a webhook sends to it. Here it is only woken. */
+const wakeDeliveries: DueTask = {
+  name: TASK.deliver,
+  every_ms: 500,
+  source: DUE_DELIVERIES,
+  run: async ({ alarm }) => alarm.wake(TASK.deliver),
 }
 
 /**
- * All work that is due at a time, in the order in which it is done at one moment. Deliveries come
- * last, so that events of a moment are sent at that moment.
+ * All work that is due at a time, in the order in which it is done at one moment of a test clock.
+ * Deliveries come last, so that events of a moment are sent at that moment.
  */
 export const DUE_TASKS: readonly DueTask[] = [
-  {
-    name: TASK.agreements,
-    nextSql: nextRecurrence('CREATED'),
-    run: forOne(followDue),
-  },
-  {
-    name: TASK.generate,
-    nextSql: nextRecurrence('APPROVED'),
-    run: forOne(generateDue),
-  },
-  { name: TASK.bill, nextSql: NEXT_BILLING, run: forOne(billDue) },
-  {
-    name: TASK.collect,
-    nextSql: NEXT_COLLECTION,
-    run: (app, { id }) => collectOfCompany(app, id),
-  },
-  { name: 'expire charges', nextSql: NEXT_EXPIRY, run: forOne(expireDueCharges) },
-  { name: 'receive charges', nextSql: NEXT_RELEASE, run: forOne(releaseDueCharges) },
-  { name: TASK.refunds, nextSql: NEXT_REFUND, run: forOne(carryOutRefunds) },
-  { name: 'expire withdrawals', nextSql: NEXT_CODE_EXPIRY, run: forOne(expireDueWithdrawals) },
-  { name: TASK.payouts, nextSql: NEXT_PAYOUT, run: forOne(payOutWithdrawals) },
-  {
-    name: TASK.webhooks,
-    nextSql: FIRST_FAILING,
-    nextAt: nextFailureAction,
-    run: forOne(watchWebhooks),
-  },
-  {
-    name: TASK.deliver,
-    nextSql: NEXT_ATTEMPT,
-    // The worker that leases a webhook sends to it. Here it is only woken.
-    run: async ({ alarm }) => alarm.wake(TASK.deliver),
-  },
+  processDueCallbacks,
+  reconcileDue,
+  removeOrphans,
+  followDue,
+  generateDue,
+  billDue,
+  collectDue,
+  expireDueCharges,
+  expireChargesAtBanks,
+  releaseDueCharges,
+  carryOutRefunds,
+  expireDueWithdrawals,
+  payOutWithdrawals,
+  watchWebhooks,
+  sendMails,
+  wakeDeliveries,
 ]

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { FIRST_COMPANY } from '../core/due.ts'
 import type { FullApp } from '../core/full-app.ts'
 import {
   type Budget,
@@ -13,12 +14,12 @@ import {
   waitsFor,
 } from '../core/mails/rules.ts'
 import {
-  claimDue,
+  claimMails,
   classOf,
   type DueMail,
-  FIRST_COMPANY,
   type Finished,
   finish,
+  LEASE_S,
   type MailClass,
   postpone,
   renewLeases,
@@ -37,8 +38,6 @@ import { takeTurn } from '../lib/turns.ts'
 const SEARCH_MS = 1_000
 /** While mails are being sent, new ones are claimed together after this time. */
 const GATHER_MS = 20
-/** If a process is killed, another sends its mails after this time. Live processes renew it. */
-const LEASE_MS = 8_000
 const RENEW_MS = 2_000
 /** How many outcomes are stored and budgets asked by one statement. */
 const GROUP = { max: 100, isItemError: isRowError }
@@ -145,9 +144,9 @@ async function claim(
   const except = [...app.setbacks.companiesOf(TASK.mail), ...busy]
   const claimed: DueMail[] = []
   for (const after of new Set([last[of], FIRST_COMPANY])) {
-    const now = app.clock.now()
-    const filter = { of, after, except, each, limit: most.limit - claimed.length }
-    claimed.push(...(await claimDue(app.db.light, filter, now, leaseFrom(now))))
+    const max = most.limit - claimed.length
+    const request = { now: app.clock.now(), max, only: null, except, each, after }
+    claimed.push(...(await claimMails(app.db.light, of, request)))
     // Those that were just claimed have had their turn.
     except.push(...claimed.map(({ companyId }) => companyId))
     if (claimed.length >= most.limit) break
@@ -156,7 +155,7 @@ async function claim(
   return claimed
 }
 
-const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_MS)
+const leaseFrom = (now: Date): Date => new Date(now.getTime() + LEASE_S * 1000)
 
 /** If this fails, it is tried again soon. A mail that is sent twice has the same message id. */
 async function renew(app: FullApp, sending: Sending): Promise<void> {

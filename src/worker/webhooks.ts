@@ -1,4 +1,4 @@
-import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
+import { nowOf } from '../core/companies/clock.ts'
 import {
   deleteRows,
   findOld,
@@ -7,42 +7,33 @@ import {
   purge,
   type UndeliverableWebhook,
 } from '../core/deliveries/upkeep-store.ts'
+import type { DueOfCompany } from '../core/due.ts'
 import { deleteOldFollows } from '../core/feed/follow-store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { deactivateWebhook, warnCompany } from '../core/webhooks/health.ts'
-import { failureAction, WARN_AFTER_MS } from '../core/webhooks/health-rules.ts'
-import { type FailingWebhook, findFailing } from '../core/webhooks/health-store.ts'
+import { failureAction } from '../core/webhooks/health-rules.ts'
+import { listFailing } from '../core/webhooks/health-store.ts'
 import { deletePreviousSecrets } from '../core/webhooks/store.ts'
-import type { Uuid } from '../lib/ids.ts'
-import { guarded, inRounds } from './rounds.ts'
+import { guarded, workOff } from './loop.ts'
 
 /** Rows of one statement. With more, others would wait too long for its locks. */
 const MAX_ROWS = 5_000
 const DAY_MS = 24 * 3600 * 1000
 
-/** Warns companies of webhooks that only fail, and deactivates those that continue to fail. */
-export async function watchWebhooks(
+/** Handles the failing webhooks of a company, in whose time the app is. Returns how many. */
+export async function handleFailing(
   app: FullApp,
-  signal?: AbortSignal,
-  only: Uuid | null = null,
-): Promise<void> {
-  const task = TASK.webhooks
-  const since = new Date(app.systemClock.now().getTime() - WARN_AFTER_MS)
-  const aside = new Set(only === null ? app.setbacks.companiesOf(task) : [])
-  for (const webhook of await findFailing(app.db, since, only)) {
-    if (signal?.aborted) return
-    if (aside.has(webhook.companyId)) continue
-    const act = () => handleFailing(withCompanyClock(app, webhook), webhook)
-    const failed = 'a failing webhook was not handled'
-    await guarded(app, { task, only }, webhook.companyId, act, undefined, failed)
+  { companyId, ids }: DueOfCompany,
+): Promise<number> {
+  const due = new Set(ids)
+  const failing = await listFailing(app.db, companyId)
+  for (const webhook of failing) {
+    const action = due.has(webhook.webhookId) ? failureAction(webhook, app.clock.now()) : 'wait'
+    if (action === 'warn') await warnCompany(app, webhook)
+    if (action === 'deactivate') await deactivateWebhook(app, { ...webhook, url: null }, 'FAILING')
   }
-}
-
-async function handleFailing(app: FullApp, webhook: FailingWebhook): Promise<void> {
-  const next = failureAction(webhook, app.clock.now())
-  if (next === 'warn') await warnCompany(app, webhook)
-  if (next === 'deactivate') await deactivateWebhook(app, { ...webhook, url: null }, 'FAILING')
+  return ids.length
 }
 
 /**
@@ -62,7 +53,7 @@ async function inParts(
     for (const [companyId, [webhook, ...others]] of left) {
       const act = () => part(webhook!)
       const failed = 'deliveries of an inactive or deleted webhook were not removed'
-      const done = await guarded(app, { task, only: null }, companyId, act, null, failed)
+      const done = await guarded(app, { task, only: null, failed }, companyId, act, null)
       const rest = done === MAX_ROWS ? [...others, webhook!] : others
       if (done === null || rest.length === 0) left.delete(companyId)
       else left.set(companyId, rest)
@@ -96,19 +87,18 @@ export async function purgeDeliveries(app: FullApp, signal?: AbortSignal): Promi
 }
 
 function purgeOld(app: FullApp, before: Date, signal?: AbortSignal): Promise<void> {
-  const rounds = { task: TASK.purge, only: null, signal }
-  return inRounds(app, {
-    ...rounds,
-    async work(except) {
+  return workOff<string[]>(app, {
+    task: TASK.purge,
+    only: null,
+    signal,
+    atOnce: 1,
+    failed: 'old deliveries were not deleted',
+    async find(except) {
       const old = await findOld(app.db, before, MAX_ROWS, except)
-      let done = 0
-      for (const { companyId, ctids } of old) {
-        const act = () => purge(app.db, companyId, ctids, before)
-        const failed = 'old deliveries were not deleted'
-        done += await guarded(app, rounds, companyId, act, 0, failed)
-      }
-      const found = old.reduce((sum, { ctids }) => sum + ctids.length, 0)
-      return { companies: old.map(({ companyId }) => companyId), done, isFull: found === MAX_ROWS }
+      const rows = old.reduce((sum, { ctids }) => sum + ctids.length, 0)
+      const due = new Map(old.map(({ companyId, ctids }) => [companyId, ctids]))
+      return { due, isFull: rows === MAX_ROWS }
     },
+    act: (companyId, ctids) => purge(app.db, companyId, ctids, before),
   })
 }

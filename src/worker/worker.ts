@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
-import { removeOrphans } from '../core/charges/intents.ts'
 import { indexPhones } from '../core/customers/commands.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { purgeStored } from '../core/idempotency.ts'
@@ -12,32 +11,23 @@ import { purgeChallenges } from '../core/people/second-factors-store.ts'
 import { purgeSessions } from '../core/people/sessions.ts'
 import { recordWrongSignIns } from '../core/people/wrong-sign-ins.ts'
 import { listMoving } from '../core/places/store.ts'
-import { reconcileDue } from '../core/reconciliation/received.ts'
 import { expiredPart } from '../core/request-log/rules.ts'
 import { emptyPart } from '../core/request-log/store.ts'
 import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { findNewer } from '../db/migrate.ts'
 import { describeError } from '../lib/log.ts'
-import { billDue, followDue, generateDue } from './billing.ts'
-import { processDueCallbacks } from './callbacks.ts'
 import { watchCertificates } from './certificates.ts'
-import { createExpiringAtBanks, expireDueCharges, releaseDueCharges } from './charges.ts'
 import { advanceTestClocks } from './clocks.ts'
-import { collectDue } from './collect.ts'
 import { createDeliveryWorker } from './deliver.ts'
-import { sendDueMails } from './mail.ts'
+import { DUE_TASKS } from './due.ts'
 import { removeOldMails } from './mail-files.ts'
-import { carryOutRefunds, payOutWithdrawals } from './orders.ts'
-import { clearQueue, purgeDeliveries, watchWebhooks } from './webhooks.ts'
-import { expireDueWithdrawals } from './withdrawals.ts'
+import { clearQueue, purgeDeliveries } from './webhooks.ts'
 
 /** Tasks find due work from the state itself, so work that is interrupted is still due. */
 export type Task = {
   name: string
   every_ms: number
-  /** Its work cannot be undone, so it waits while the clock of the machine may be wrong. */
-  isTimed?: true
   run(app: FullApp, signal: AbortSignal): Promise<void>
 }
 
@@ -51,22 +41,10 @@ const KEPT_MS = 30 * 24 * 3600 * 1000
 
 export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: TASK.deliver, every_ms: 500, open: createDeliveryWorker },
-  { name: TASK.webhooks, every_ms: 60_000, run: watchWebhooks },
+  // Deliveries are sent by the task above, which these only wake.
+  ...DUE_TASKS.filter(({ name }) => name !== TASK.deliver),
   { name: TASK.certificates, every_ms: 3_600_000, run: watchCertificates },
   { name: TASK.queue, every_ms: 60_000, run: clearQueue },
-  { name: 'expire charges', every_ms: 500, run: expireDueCharges },
-  { name: 'expire charges at banks', every_ms: 500, open: createExpiringAtBanks },
-  { name: 'receive charges', every_ms: 500, run: releaseDueCharges },
-  { name: TASK.callbacks, every_ms: 1_000, run: processDueCallbacks },
-  { name: TASK.reconcile, every_ms: 5_000, run: reconcileDue },
-  { name: TASK.orphans, every_ms: 5_000, run: removeOrphans },
-  { name: TASK.refunds, every_ms: 500, run: carryOutRefunds },
-  { name: 'expire withdrawals', every_ms: 500, isTimed: true, run: expireDueWithdrawals },
-  { name: TASK.payouts, every_ms: 500, run: payOutWithdrawals },
-  { name: TASK.agreements, every_ms: 1_000, isTimed: true, run: followDue },
-  { name: TASK.generate, every_ms: 1_000, isTimed: true, run: generateDue },
-  { name: TASK.bill, every_ms: 1_000, isTimed: true, run: billDue },
-  { name: TASK.collect, every_ms: 1_000, isTimed: true, run: collectDue },
   { name: TASK.clocks, every_ms: 500, run: advanceTestClocks },
   {
     name: 'index old charges',
@@ -83,7 +61,6 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
     },
   },
   { name: TASK.audit, every_ms: 60_000, run: auditDue },
-  { name: TASK.mail, every_ms: 1_000, run: sendDueMails },
   {
     name: 'purge idempotency keys',
     every_ms: 60_000,
@@ -213,7 +190,7 @@ async function loop(
   let [wait_ms, writes] = [every_ms, -1]
   while (!signal.aborted) {
     try {
-      if (!task.isTimed || (await app.clockWatch.agrees())) await task.run(app, signal)
+      await task.run(app, signal)
     } catch (error) {
       await report(name, error)
     }

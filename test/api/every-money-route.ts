@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
-import { releaseDueCharges } from '../../src/worker/charges.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../src/worker/orders.ts'
-import { expireDueWithdrawals } from '../../src/worker/withdrawals.ts'
+import {
+  carryOutRefunds,
+  expireDueWithdrawals,
+  payOutWithdrawals,
+  releaseDueCharges,
+} from '../../src/worker/due.ts'
 import type { Client, TestApi } from '../support/api.ts'
 import { lastCode } from '../support/mail.ts'
 import { makeCharge, pay } from '../support/payments.ts'
@@ -24,7 +27,7 @@ export async function later(api: TestApi, seconds: number, act: () => Promise<vo
 
 /** Releases the money of paid charges, which changes PAID to RECEIVED. */
 export const release = (api: TestApi, { company }: Client): Promise<void> =>
-  later(api, company.settlementDelay_s, () => releaseDueCharges(api.app))
+  later(api, company.settlementDelay_s, () => releaseDueCharges.run(api.app))
 
 /** A charge of which all has gone back, after the bank refused to return a part of it. */
 async function makeRefunded(api: TestApi, client: Client): Promise<string> {
@@ -32,7 +35,7 @@ async function makeRefunded(api: TestApi, client: Client): Promise<string> {
   await pay(api, brCode)
   for (const json of [{ value: REFUSED }, { value: 500, comment: 'Sem estoque' }, {}]) {
     assert.equal((await client.post(`/refund/${id}`, json)).status, 201)
-    await carryOutRefunds(api.app)
+    await carryOutRefunds.run(api.app)
   }
   return id
 }
@@ -47,7 +50,7 @@ async function paidOut(api: TestApi, client: Client, value: number): Promise<str
   const id = await startWithdrawal(client, value)
   const otp = await lastCode(api, client.company.id)
   assert.equal((await client.post(`${PATH}/${id}/confirm`, { otp })).status, 200)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   return id
 }
 
@@ -68,7 +71,7 @@ export async function prepareMoney(api: TestApi, client: Client, canceled: strin
   const calledOff = await startWithdrawal(client, 700)
   await client.post(`${PATH}/${calledOff}/cancel`)
   const expired = await startWithdrawal(client, 700)
-  await later(api, CODE_LIFETIME_S, () => expireDueWithdrawals(api.app))
+  await later(api, CODE_LIFETIME_S, () => expireDueWithdrawals.run(api.app))
   return {
     refunded,
     unmatched,

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
-import { billDue, generateDue } from '../../src/worker/billing.ts'
-import { collectDue } from '../../src/worker/collect.ts'
+import { billDue, collectDue, generateDue } from '../../src/worker/due.ts'
 import { type Client, payer, type Reply, type TestApi } from '../support/api.ts'
 import {
   decide,
@@ -49,9 +48,9 @@ const linkOf = (productId: string) => ({
 async function makeBilled(api: TestApi, client: Client) {
   const { id, emv } = await makeSubscription(client, DAYS)
   await decide(api, emv, 'approve')
-  await generateDue(api.app)
-  await billDue(api.app)
-  await later(api, 4 * DAY_S, () => collectDue(api.app))
+  await generateDue.run(api.app)
+  await billDue.run(api.app)
+  await later(api, 4 * DAY_S, () => collectDue.run(api.app))
   const [charge] = (await readSubscription(client, id)).charges
   assert.equal(charge.status, 'COMPLETED')
   return { billed: id, charge: charge.id }

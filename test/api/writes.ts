@@ -1,4 +1,4 @@
-import { payOutWithdrawals } from '../../src/worker/orders.ts'
+import { payOutWithdrawals } from '../../src/worker/due.ts'
 import { type Client, payer, type TestApi } from '../support/api.ts'
 import { CLOCK } from '../support/clocks.ts'
 import { lastCode } from '../support/mail.ts'
@@ -40,7 +40,7 @@ async function makeRoom(client: Client, api: TestApi): Promise<void> {
   for (const { id } of dataOf(await client.get(`${PATH}?status=PENDING_OTP`))) {
     await client.post(`${PATH}/${id}/cancel`)
   }
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
 }
 
 /** A withdrawal that waits for its code. */

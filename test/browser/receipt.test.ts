@@ -5,7 +5,7 @@ import { matchPayments } from '../../src/core/payments/match.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
-import { carryOutRefunds } from '../../src/worker/orders.ts'
+import { carryOutRefunds } from '../../src/worker/due.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { longTest } from '../support/long.ts'
 import { at, productOf } from '../support/pages.ts'
@@ -191,12 +191,12 @@ longTest('a receipt says what has been returned, all of it or a part', async () 
   const client = await api.client()
   const receipt = await paid(client)
   await client.post(`/refund/${receipt.id}`, { value: 500 })
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   const page = await open(`${receipt.url}?lang=en`)
   assert.match(await page.locator('main').innerText(), /Part of the amount was returned/)
   assert.match(await onPaper(page), /Amount returned\s+R\$ 5,00/)
   await client.post(`/refund/${receipt.id}`)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   await page.reload()
   assert.equal(await page.locator('h1').innerText(), 'Payment returned')
   assert.match(await onPaper(page), /Payment returned.*Amount returned\s+R\$ 19,90/s)

@@ -8,7 +8,7 @@ import {
   Vintem,
 } from '../../packages/client/src/index.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
-import { releaseDueCharges } from '../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../src/worker/due.ts'
 import { payer, startApi } from '../support/api.ts'
 
 const api = await startApi()
@@ -37,7 +37,7 @@ test('both versions have one surface: the same data, in the spelling of each', a
   const { id } = await old.charges.createPix(dev)
   await old.charges.simulatePayment(id)
   api.clock.advance(company.settlementDelay_s)
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
   assert.equal((await old.charges.get(id)).paymentStatus, 'RECIEVED')
   const { paymentStatus, ...others } = await vintem.charges.get(id)
   assert.equal(paymentStatus, 'RECEIVED')

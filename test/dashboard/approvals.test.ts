@@ -2,13 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { expireWithdrawal } from '../../src/core/withdrawals/commands.ts'
 import { listWaiting } from '../../src/core/withdrawals/manual-payouts-store.ts'
-import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
+import { payOut } from '../../src/core/withdrawals/payouts.ts'
+import { claimDuePayouts } from '../../src/core/withdrawals/store.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { addDays, localDateOf, startOfDay } from '../../src/pix/local-time.ts'
 import { on } from '../citus/cluster.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { lastCode, lettersOf } from '../support/mail.ts'
+import { dueNow } from '../support/requests.ts'
 import { until } from '../support/until.ts'
 import { balanceOf, cancel, confirm, PATH, resend, start } from '../support/withdrawals.ts'
 
@@ -38,7 +40,8 @@ async function startBy(member: Member, amount: string): Promise<string> {
 const codeOf = ({ client }: Awaited<ReturnType<typeof company>>) => lastCode(api, client.company.id)
 
 async function payAll(): Promise<void> {
-  for (const claim of await claimDuePayouts(api.app, 100)) await payOut(api.app, claim)
+  for (const claim of await claimDuePayouts(api.app.db, dueNow(api.app, 100)))
+    await payOut(api.app, claim)
 }
 
 test('the limit is set by an owner, shown with its author, and kept in the activity log', async () => {
@@ -235,7 +238,7 @@ test('no process can pay early, whatever it writes, and no operator is asked to'
   await assert.rejects(set(own, owner.person.id), /withdrawals_approved_by_another/)
   await assert.rejects(set('approved_at = now()'), /withdrawals_approval/)
   assert.deepEqual(await listWaiting(api.app.db, client.company.id), [])
-  assert.deepEqual(await claimDuePayouts(api.app, 100, client.company.id), [])
+  assert.deepEqual(await claimDuePayouts(api.app.db, dueNow(api.app, 100, client.company.id)), [])
   assert.equal((await finance.post(`/balance/withdrawals/${id}/approve`)).status, 303)
 })
 

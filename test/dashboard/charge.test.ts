@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fromPublic } from '../../src/lib/ids.ts'
-import { expireDueCharges, releaseDueCharges } from '../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../src/worker/orders.ts'
+import { carryOutRefunds, expireDueCharges, releaseDueCharges } from '../../src/worker/due.ts'
 import { payer, startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { makeCharge, makeCode, makePaid, pay } from '../support/payments.ts'
@@ -41,9 +40,9 @@ test('a charge is one timeline, with the entries and events that each moment has
   api.clock.advance(10)
   const endToEndId = await pay(api, brCode)
   api.clock.advance(61)
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
   await client.post(`/refund/${id}`, { value: 500, comment: 'Faltou um item' })
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   const owner = await signIn(api, client.company)
   const text = await opened(owner, id)
   assert.deepEqual(titlesIn(text), [
@@ -197,7 +196,7 @@ test('it says why a charge was not paid, and leads to money that came too late',
     expiresIn: 60,
   })
   api.clock.advance(3600)
-  await expireDueCharges(api.app)
+  await expireDueCharges.run(api.app)
   const owner = await signIn(api, client.company)
   assert.match(await opened(owner, id), /Não foi paga: o prazo acabou\./)
   assert.match(await opened(owner, link.body.data.id), /antes que o pagador gerasse o código/)

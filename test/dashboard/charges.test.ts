@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { fromPublic, suffixOf } from '../../src/lib/ids.ts'
-import { releaseDueCharges } from '../../src/worker/charges.ts'
-import { payOutWithdrawals } from '../../src/worker/orders.ts'
+import { payOutWithdrawals, releaseDueCharges } from '../../src/worker/due.ts'
 import { payer, startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { makeCharge, makeCode, makePaid, pay } from '../support/payments.ts'
@@ -149,16 +148,16 @@ test('the file has all that is filtered, for spreadsheets in Brazil', async () =
 test('the file has the first withdrawal after the money was released', async () => {
   const client = await api.client()
   await confirmed(api, client, 1000)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   const { id } = await makePaid(api, client, 2222)
   api.clock.advance(61)
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
   const owner = await signIn(api, client.company)
   const last = async () => (await linesOf(owner)).find(([charge]) => charge === id)!.at(-2)
   assert.equal(await last(), '')
   api.clock.advance(60)
   await confirmed(api, client, 2000)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.match((await last())!, /^2\d\/08\/2026 \d\d:\d\d:\d\d$/)
 })
 

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { LEASE_S } from '../../src/core/orders.ts'
+import { LEASE_S } from '../../src/core/due.ts'
 import { formTokenOf } from '../../src/core/people/sessions.ts'
-import { claimDuePayouts, payOut } from '../../src/core/withdrawals/payouts.ts'
+import { payOut } from '../../src/core/withdrawals/payouts.ts'
+import { claimDuePayouts } from '../../src/core/withdrawals/store.ts'
 import { newId, suffixOf } from '../../src/lib/ids.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { lastCode } from '../support/mail.ts'
 import { temporaryFolder } from '../support/process.ts'
+import { dueNow } from '../support/requests.ts'
 import { balanceOf, OPENING, postingsOf, rowOf, sentOf } from '../support/withdrawals.ts'
 import { becomes, holdingOf } from './hold.ts'
 import { createVictim, lowPort } from './victim.ts'
@@ -119,7 +121,8 @@ async function enterCode({ client, finance }: Shop, id: string): Promise<void> {
 async function payAll(): Promise<void> {
   for (const seconds of [0, LEASE_S + 1]) {
     letPass(seconds)
-    for (const claim of await claimDuePayouts(api.app, 100)) await payOut(api.app, claim)
+    for (const claim of await claimDuePayouts(api.app.db, dueNow(api.app, 100)))
+      await payOut(api.app, claim)
   }
 }
 

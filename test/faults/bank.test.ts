@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { removeOrphans } from '../../src/core/charges/intents.ts'
-import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { localDateOf } from '../../src/pix/local-time.ts'
-import { billDue, followDue, generateDue } from '../../src/worker/billing.ts'
-import { processDueCallbacks } from '../../src/worker/callbacks.ts'
-import { createExpiringAtBanks, releaseDueCharges } from '../../src/worker/charges.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../src/worker/orders.ts'
+import {
+  billDue,
+  carryOutRefunds,
+  expireChargesAtBanks,
+  followDue,
+  generateDue,
+  payOutWithdrawals,
+  processDueCallbacks,
+  reconcileDue,
+  releaseDueCharges,
+  removeOrphans,
+} from '../../src/worker/due.ts'
 import type { StyleOptions } from '../bank/bank.ts'
 import type { Rates } from '../bank/faults.ts'
 import { ITAU_CLOCK, PLAIN, SICOOB_DOCUMENT } from '../bank/style.ts'
@@ -41,13 +47,11 @@ const RATES: Rates = {
 const api = await startApi()
 const { app } = api
 
-const expiring = createExpiringAtBanks(app)
-
 /** All that a worker does with a bank, in the order of the moment. */
 const TASKS = [
   processDueCallbacks,
   reconcileDue,
-  () => expiring.run(),
+  expireChargesAtBanks,
   releaseDueCharges,
   carryOutRefunds,
   payOutWithdrawals,
@@ -58,7 +62,7 @@ const TASKS = [
 ]
 
 async function work(): Promise<void> {
-  for (const task of TASKS) await task(app)
+  for (const task of TASKS) await task.run(app)
 }
 
 async function callbacksProcessed({ bank }: Banked): Promise<void> {

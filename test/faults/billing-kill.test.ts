@@ -5,7 +5,7 @@ import { auditCompany } from '../../src/core/audits/commands.ts'
 import { createCompany } from '../../src/core/companies/commands.ts'
 import type { Uuid } from '../../src/lib/ids.ts'
 import { LATEST } from '../../src/versions/history.ts'
-import { processDueCallbacks } from '../../src/worker/callbacks.ts'
+import { processDueCallbacks } from '../../src/worker/due.ts'
 import { startWorkerProcess, type WorkerProcess } from '../deliveries/process.ts'
 import { beginScene, openApp } from '../deliveries/scene.ts'
 import { manualClock } from '../support/api.ts'
@@ -201,7 +201,7 @@ test(`a worker that is killed ${kills} times over ${total} subscriptions bills e
   await assertOnce()
   // Callbacks that killed workers had received change nothing when they are processed late.
   const later = openApp(databaseUrl, manualClock(new Date(Date.now() + 3_600_000).toISOString()))
-  await processDueCallbacks(later)
+  await processDueCallbacks.run(later)
   await assertOnce()
   const complaints = workers.flatMap(({ output }) => output().match(/"level":[56]0,.*/g) ?? [])
   // Hours go by here in which a bank whose word got lost is not asked again, and an audit of these

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
-import { removeOrphans } from '../../src/core/charges/intents.ts'
-import { LEASE_S } from '../../src/core/orders.ts'
+import { LEASE_S } from '../../src/core/due.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
+import { removeOrphans } from '../../src/worker/due.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked, pixBody } from '../support/bank.ts'
 import { longTest } from '../support/long.ts'
@@ -95,7 +95,7 @@ async function comeAgain(again: string): Promise<string> {
   letPass(LEASE_S + 1)
   const made = (await order(again, api.url))!
   assert.equal(made.status, 201, JSON.stringify(made))
-  await removeOrphans(api.app)
+  await removeOrphans.run(api.app)
   await requireAgreement()
   const kept = (await order(again))!
   assert.deepEqual([kept.status, kept.replayed, kept.id], [201, true, made.id])
@@ -159,7 +159,7 @@ longTest(
     assert.equal(made.status, 201, JSON.stringify(made))
     if (early.status === 201) assert.equal(early.id, made.id)
     else assert.equal(early.code, 'idempotency_in_progress')
-    await removeOrphans(api.app)
+    await removeOrphans.run(api.app)
     await requireAgreement()
     assert.equal((await counts()).intents, 0)
   },
@@ -186,7 +186,7 @@ longTest(
     const kept = (await order(again))!
     assert.deepEqual([kept.status, kept.replayed, kept.id], [201, true, made.id])
     letPass(LEASE_S + 1)
-    await removeOrphans(api.app)
+    await removeOrphans.run(api.app)
     await requireAgreement()
     assert.equal((await counts()).intents, 0)
   },

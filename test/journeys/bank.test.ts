@@ -3,13 +3,16 @@ import { test } from 'node:test'
 import { unwrapWebhook } from '../../packages/client/src/webhooks.js'
 import { SERVICE } from '../../src/core/activity/rules.ts'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { completeManually } from '../../src/core/withdrawals/manual-payouts.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { addDays, localDateOf } from '../../src/pix/local-time.ts'
-import { billDue, generateDue } from '../../src/worker/billing.ts'
-import { releaseDueCharges } from '../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../src/worker/orders.ts'
+import {
+  billDue,
+  carryOutRefunds,
+  generateDue,
+  reconcileDue,
+  releaseDueCharges,
+} from '../../src/worker/due.ts'
 import { startApi } from '../support/api.ts'
 import { charged, openBanked, read } from '../support/bank.ts'
 import { chargesOf } from '../support/billing.ts'
@@ -53,7 +56,7 @@ test('all that the interface offers works at a real bank: sell, match, release, 
     async () => {
       bank.payer.pay(first.brCode)
       await processCallbacks()
-      await releaseDueCharges(app)
+      await releaseDueCharges.run(app)
       const events = await arrived()
       const charge = { id: first.id, total: 10_000 }
       assert.deepEqual(events, [
@@ -70,8 +73,8 @@ test('all that the interface offers works at a real bank: sell, match, release, 
     bank.payer.pay(data.brCode)
     await processCallbacks()
     api.clock.advance(61)
-    await reconcileDue(app)
-    await releaseDueCharges(app)
+    await reconcileDue.run(app)
+    await releaseDueCharges.run(app)
     assert.deepEqual(
       (await arrived()).map(({ event }: { event: string }) => event),
       ['Charge.Paid', 'Charge.Received'],
@@ -82,11 +85,11 @@ test('all that the interface offers works at a real bank: sell, match, release, 
     bank.course({ refunds: 'later' })
     const refund = await shop.post(`/refund/${first.id}`, { value: 2_500 })
     assert.equal(refund.status, 201, refund.text)
-    await carryOutRefunds(app)
+    await carryOutRefunds.run(app)
     assert.equal((await balancesOf(api, shop)).held, 2_500)
     bank.finishRefunds()
     api.clock.advance(6)
-    await carryOutRefunds(app)
+    await carryOutRefunds.run(app)
     assert.deepEqual(await balancesOf(api, shop), {
       available: 8_200,
       pending: 0,
@@ -103,8 +106,8 @@ test('all that the interface offers works at a real bank: sell, match, release, 
     bank.payer.approve(emv)
     await processCallbacks()
     assert.equal((await readSubscription(shop, id)).recurrenceAuthStatus, 'APPROVED')
-    await generateDue(app)
-    await billDue(app)
+    await generateDue.run(app)
+    await billDue.run(app)
     const [cobr] = [...bank.state().cobrs.values()]
     assert.deepEqual([cobr!.dueOn, cobr!.amount, cobr!.status], [dueOn, 4_990, 'ATIVA'])
   })
@@ -113,14 +116,14 @@ test('all that the interface offers works at a real bank: sell, match, release, 
     api.clock.advance(5 * DAY_S)
     bank.collect(dueOn, () => 'REJEITADA')
     await processCallbacks()
-    await billDue(app)
+    await billDue.run(app)
     api.clock.advance(DAY_S)
     bank.collect(addDays(dueOn, 1), () => 'PAGA')
     await processCallbacks()
-    await billDue(app)
+    await billDue.run(app)
     const [charge] = await chargesOf(shop, id)
     assert.equal(charge!.status, 'COMPLETED')
-    await releaseDueCharges(app)
+    await releaseDueCharges.run(app)
     const events = (await arrived()).map(({ event }: { event: string }) => event)
     assert.deepEqual(events.sort(), ['Charge.Paid', 'Charge.Received', 'Subscription.Charge.Paid'])
     assert.equal((await balancesOf(api, shop)).available, 8_200 + 4_990)
@@ -148,7 +151,7 @@ test('all that the interface offers works at a real bank: sell, match, release, 
 
   await t.test('the books agree with the bank to the cent', async () => {
     api.clock.advance(3600)
-    await reconcileDue(app)
+    await reconcileDue.run(app)
     const audit = await auditCompany(app, company.id, { whole: true })
     assert.deepEqual([audit.bank, audit.faults], ['asked', []])
     assert.equal((await read(shop, first.id)).status, 'COMPLETED')

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
-import { billDue, generateDue } from '../../src/worker/billing.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../src/worker/orders.ts'
+import { billDue, carryOutRefunds, generateDue, payOutWithdrawals } from '../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../support/api.ts'
 import { approvedSubscription, chargesOf } from '../support/billing.ts'
 import { hostedVintemIn } from '../support/cli.ts'
@@ -86,23 +85,23 @@ test('subscriptions of a suspended company are not charged until it is resumed',
   const { id: otherId } = await approvedSubscription(api, other)
   await change(client, 'suspend')
   api.clock.advance(60)
-  await generateDue(api.app)
-  await billDue(api.app)
+  await generateDue.run(api.app)
+  await billDue.run(api.app)
   assert.deepEqual(await chargesOf(client, id), [])
   assert.equal((await chargesOf(other, otherId)).length, 1)
   await change(client, 'resume')
-  await generateDue(api.app)
+  await generateDue.run(api.app)
   assert.equal((await chargesOf(client, id)).length, 1)
 
   await change(client, 'suspend')
-  await billDue(api.app)
+  await billDue.run(api.app)
   const billings = () =>
     api.rows<{ status: string }>('select status from billings where company_id = $1', [
       client.company.id,
     ])
   assert.deepEqual(await billings(), [{ status: 'PLANNED' }])
   await change(client, 'resume')
-  await billDue(api.app)
+  await billDue.run(api.app)
   assert.deepEqual(await billings(), [{ status: 'SCHEDULED' }])
 })
 
@@ -113,8 +112,8 @@ test('no withdrawal leaves a suspended company, and refunds that were ordered do
   assert.ok(refunded.status < 300, refunded.text)
   const id = await confirmed(api, client, 5000)
   await change(client, 'suspend')
-  await payOutWithdrawals(api.app)
-  await carryOutRefunds(api.app)
+  await payOutWithdrawals.run(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(await sentOf(api, client), [])
   assert.equal((await rowOf(api, id)).status, 'PROCESSING')
   const refunds = await api.rows('select status from refunds where company_id = $1', [
@@ -122,7 +121,7 @@ test('no withdrawal leaves a suspended company, and refunds that were ordered do
   ])
   assert.deepEqual(refunds, [{ status: 'COMPLETED' }])
   await change(client, 'resume')
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await sentOf(api, client)).length, 1)
   assert.equal((await rowOf(api, id)).status, 'COMPLETED')
 })

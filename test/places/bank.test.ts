@@ -3,8 +3,8 @@ import { test } from 'node:test'
 import { appsOf } from '../../src/core/app.ts'
 import { auditDue } from '../../src/core/audits/commands.ts'
 import { moveCompany, type Step } from '../../src/core/places/move.ts'
-import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { toCents } from '../../src/lib/money.ts'
+import { reconcileDue } from '../../src/worker/due.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { charged, openBanked, read } from '../support/bank.ts'
 import { killMoverAt } from './killed-mover.ts'
@@ -41,14 +41,14 @@ test('a payment whose callback was refused during a move is booked when the move
   const client = await openBanked(api)
   const { id, brCode } = await charged(client)
   api.clock.advance(1)
-  await reconcileDue(second)
+  await reconcileDue.run(second)
   await move(client, 'locked', async () => {
     client.bank.payer.pay(brCode)
     await client.bank.callbacksSent()
   })
   assert.equal((await read(client, id)).paymentStatus, 'PROCESSING', 'the callback was refused')
   api.clock.advance(1)
-  await reconcileDue(first)
+  await reconcileDue.run(first)
   assert.equal((await read(client, id)).paymentStatus, 'PAID')
   assert.equal(await differenceIn(first, client), null)
 })
@@ -56,7 +56,7 @@ test('a payment whose callback was refused during a move is booked when the move
 /** A company at the simulated bank without open charges, which is asked for rarely. */
 async function idleCompany(): Promise<{ client: Client; lose(): Promise<unknown> }> {
   const client = await api.client()
-  await reconcileDue(second)
+  await reconcileDue.run(second)
   api.clock.advance(1)
   const payment = { txid: null, amount: toCents(700) }
   return { client, lose: () => second.providers.simulator.pay(client.company, payment) }
@@ -71,7 +71,7 @@ test('a company whose bank is asked rarely is asked when its move is over', asyn
   const { client, lose } = await idleCompany()
   await move(client, 'caught up', lose)
   api.clock.advance(1)
-  await reconcileDue(first)
+  await reconcileDue.run(first)
   assert.equal(await bookedIn(first, client), 1)
   assert.equal(await differenceIn(first, client), null)
 })
@@ -81,7 +81,7 @@ test('a company is asked for when its move was interrupted while it was refused'
   await lose()
   await killMoverAt(api, client.company.id, 'locked')
   api.clock.advance(1)
-  await reconcileDue(second)
+  await reconcileDue.run(second)
   assert.equal(await bookedIn(second, client), 1)
   assert.equal(await differenceIn(second, client), null)
 })

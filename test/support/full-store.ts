@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { billDue, generateDue } from '../../src/worker/billing.ts'
+import { billDue, generateDue } from '../../src/worker/due.ts'
 import { prepare } from '../api/every-route.ts'
 import { dataOf, type Made } from '../api/tries.ts'
 import { type Client, payer, type TestApi } from './api.ts'
@@ -87,8 +87,8 @@ async function makeLarge(api: TestApi, client: Client) {
   const subscription = await makeSubscription(client)
   const approved = await makeSubscription(client)
   await decide(api, approved.emv, 'approve')
-  await generateDue(api.app)
-  await billDue(api.app)
+  await generateDue.run(api.app)
+  await billDue.run(api.app)
   const code = await make(client, '/charge/pix/static', { amount: 100 })
   return { product, recurring, customer, link, paid, subscription, approved, code }
 }

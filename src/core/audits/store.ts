@@ -72,43 +72,6 @@ export async function countDiffering(tx: Tx): Promise<number> {
   return row!.count
 }
 
-/** Whether the company of a row is not suspended, so that its work does not wait for that. */
-const isActive = (rows: string): string =>
-  `not exists (select from companies c where c.id = ${rows}.company_id
-    and c.suspended_at is not null)`
-
-/** For each kind of work, since when its oldest item is due; null when nothing is due. */
-export async function oldestDue(tx: Tx): Promise<{ work: string; due: Date | null }[]> {
-  return tx.query<{ work: string; due: Date | null }>({
-    text: `select 'expire charges' as work, (
-               -- A charge that a real bank knows has two minutes of grace.
-               select c.expires_at + case when c.br_code is not null and not c.dev_mode and exists (
-                   select from bank_connections b where b.company_id = c.company_id)
-                 then interval '2 minutes' else interval '0' end
-               from charges c where c.status = 'OPEN' and c.kind <> 'RECURRING'
-               order by c.expires_at limit 1) as due
-           union all select 'receive charges', min(settles_at) from charges
-             where payment_status = 'PAID'
-           union all select 'settle callbacks', min(next_attempt_at) from bank_callbacks
-             where processed_at is null
-           union all select 'carry out refunds', min(next_attempt_at) from refunds
-             where status = 'PROCESSING'
-           union all select 'pay out withdrawals', min(next_attempt_at) from withdrawals w
-             where status = 'PROCESSING' and ${isActive('w')}
-           union all select 'generate charges', min(next_at) from recurrences r
-             where next_at is not null and auth_status = 'APPROVED' and ${isActive('r')}
-           union all select 'bill charges', min(next_at) from billings b
-             where next_at is not null and ${isActive('b')}
-           union all select 'send mail', min(next_attempt_at) from mails
-             where finished_at is null
-           -- A delivery to a failing receiver waits because of the receiver, not because of us.
-           union all select 'deliver webhooks', min(d.due) from webhooks w cross join lateral (
-               select min(next_attempt_at) as due from deliveries
-               where company_id = w.company_id and webhook_id = w.id) d
-             where w.status = 'ACTIVE' and w.failures = 0`,
-  })
-}
-
 /** What each account should hold by the records of its money. */
 export type Expected = { pending: number; held: number; unmatched: number }
 

@@ -1,7 +1,8 @@
 import { tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { type ClaimRequest, claimRows } from '../claims.ts'
+import { claimDue, type DueKind, type DueRequest, IS_SUSPENDED } from '../due.ts'
+import { TASK } from '../tasks.ts'
 import type { Billing } from './rules.ts'
 
 const BILLING = tableOf<Billing>({
@@ -171,24 +172,17 @@ export async function makeDueNow(
 }
 
 /**
- * Claims due billings. While a lease lasts, nobody else asks the bank about the billing. If two
- * did, no harm would be done.
+ * Billings whose next step is due. Suspended companies wait. While a lease lasts, nobody else asks
+ * the bank about the billing. If two did, no harm would be done.
  */
-export async function claimDue(tx: Tx, request: ClaimRequest): Promise<Billing[]> {
-  const rows = await claimRows(
-    tx,
-    {
-      table: 'billings',
-      key: 'charge_id',
-      dueAt: 'next_at',
-      where: 'd.next_at is not null',
-      returning: COLUMNS,
-    },
-    request,
-  )
-  return rows.map(BILLING.read)
+export const DUE_BILLINGS: DueKind = {
+  name: TASK.bill,
+  table: 'billings',
+  key: 'charge_id',
+  dueAt: 'next_at',
+  where: 'd.next_at is not null',
+  except: () => IS_SUSPENDED,
 }
 
-/** When the next billing of the company `$1` is due. */
-export const NEXT_AT = `select min(next_at) from billings
-  where company_id = $1 and next_at is not null`
+export const claimDueBillings = async (tx: Tx, request: DueRequest): Promise<Billing[]> =>
+  (await claimDue(tx, DUE_BILLINGS, request, COLUMNS)).map(BILLING.read)

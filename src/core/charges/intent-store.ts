@@ -2,7 +2,9 @@ import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
 import { arrayParameters } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { claimDue, type DueKind, type DueRequest, LEASE_S } from '../due.ts'
 import type { IdempotencyRef } from '../idempotency.ts'
+import { TASK } from '../tasks.ts'
 
 /** A charge that a bank may know before we have inserted it. */
 export type Intent = { companyId: Uuid; id: Uuid; createdAt: Date; expiresAt: Date }
@@ -131,25 +133,26 @@ export async function remove(tx: Tx, intents: Pick<Intent, 'companyId' | 'id'>[]
 
 export type Orphan = Intent & { attempts: number; isWritten: boolean }
 
-/** Leases intents whose requests have ended, and says whether their charges exist. */
-export async function claimOrphans(
-  tx: Tx,
-  now: Date,
-  leasedUntil: Date,
-  max: number,
-  except: Uuid[],
-): Promise<Orphan[]> {
-  const rows = await tx.query<IntentRow & { is_written: boolean }>({
-    text: `update charge_intents i set attempts = attempts + 1, leased_until = $2,
-             next_attempt_at = $2
-           from (select company_id, id from charge_intents where next_attempt_at <= $1
-                   and company_id <> all ($4::uuid[])
-                 order by next_attempt_at limit $3 for update skip locked) due
-           where i.company_id = due.company_id and i.id = due.id
-           returning i.*, exists (select 1 from charges c
-             where c.company_id = i.company_id and c.id = i.id) as is_written`,
-    values: [now, leasedUntil, max, except],
-  })
+/** Intents whose requests have ended. */
+export const ORPHANS: DueKind = {
+  name: TASK.orphans,
+  table: 'charge_intents',
+  key: 'id',
+  dueAt: 'next_attempt_at',
+  where: 'true',
+  isRealTime: true,
+  set: ['attempts = attempts + 1', `leased_until = f.now + interval '${LEASE_S} seconds'`],
+}
+
+/** Claims intents whose requests have ended, and says whether their charges exist. */
+export async function claimOrphans(tx: Tx, request: DueRequest): Promise<Orphan[]> {
+  const rows = await claimDue<IntentRow & { is_written: boolean }>(
+    tx,
+    ORPHANS,
+    request,
+    `d.*, exists (select from charges c where c.company_id = d.company_id and c.id = d.id)
+       as is_written`,
+  )
   return rows.map((row) => ({
     ...toIntent(row),
     attempts: row.attempts,

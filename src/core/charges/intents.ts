@@ -1,15 +1,13 @@
-import { forEachLimited } from '../../lib/for-each-limited.ts'
 import { newId, toPublic } from '../../lib/ids.ts'
-import { describeError } from '../../lib/log.ts'
 import { problem } from '../../lib/problems.ts'
 import type { ChargeOrder, Provider } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
+import { LEASE_S } from '../due.ts'
 import { type IdempotencyRef, inProgress } from '../idempotency.ts'
-import { LEASE_S, retryIn_s } from '../orders.ts'
-import { TASK } from '../tasks.ts'
+import { retryIn_s } from '../orders.ts'
 import { orderOf } from './bank-order.ts'
 import type { AppWithCharges } from './group.ts'
 import * as store from './intent-store.ts'
@@ -161,36 +159,11 @@ async function renewIfOld(app: App, intent: store.Intent, began_ms: number): Pro
   throw problem('provider_unavailable', 'The bank answered too late. Try again.')
 }
 
-const MAX_ORPHANS = 50
-const BANKS_AT_ONCE = 8
-
 /**
- * Removes charges at banks that know them although we never inserted them. If a bank does not
- * answer about one, it is not asked about the others now. Other banks do not wait for it.
+ * Removes charges of a company at its bank, which knows them although we never inserted them. If
+ * the bank does not answer about one, it is not asked about the others now.
  */
-export async function removeOrphans(app: App, signal?: AbortSignal): Promise<void> {
-  for (let found = MAX_ORPHANS; found === MAX_ORPHANS && !signal?.aborted; ) {
-    const now = app.systemClock.now()
-    const except = app.setbacks.moving()
-    const lease = later(now, LEASE_S)
-    const orphans = await store.claimOrphans(app.db, now, lease, MAX_ORPHANS, except)
-    const groups = [...Map.groupBy(orphans, ({ companyId }) => companyId).values()]
-    await forEachLimited(BANKS_AT_ONCE, groups, async (group) => {
-      const company = group[0]!.companyId
-      try {
-        await removeAll(app, group)
-        await app.setbacks.worked(TASK.orphans, company)
-      } catch (error) {
-        // They are claimed again when their lease is over.
-        app.log.error({ ...describeError(error), company }, 'charges were not removed at the bank')
-        await app.setbacks.failed(TASK.orphans, company, error)
-      }
-    })
-    found = orphans.length
-  }
-}
-
-async function removeAll(app: App, orphans: store.Orphan[]): Promise<void> {
+export async function removeOrphans(app: App, orphans: store.Orphan[]): Promise<void> {
   let answers = true
   for (const orphan of orphans) {
     if (orphan.isWritten) await store.remove(app.db, [orphan])

@@ -6,10 +6,17 @@ import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import { announceChange } from '../companies/announce.ts'
 import type { Company } from '../companies/rules.ts'
+import { dueWorkOf, type WithSource } from '../due.ts'
 import { TASK } from '../tasks.ts'
-import { type AppWithDue, dueWorkOf } from './due.ts'
 import { type Move, requireSandbox, type TestClock, targetOf } from './rules.ts'
 import * as store from './store.ts'
+
+/** The app with the kinds of work that are due at a company's time. */
+export type AppWithDue<T extends WithSource = WithSource> = App & { due: readonly T[] }
+
+/** The next due work of a company of every kind, the earliest first. */
+export const dueOf = <T extends WithSource>(app: AppWithDue<T>, companyId: Uuid, now: Date) =>
+  dueWorkOf(app.db.light, app.due, companyId, now)
 
 const nowBy = ({ systemClock }: App, { ahead_ms }: TestClock): Date =>
   new Date(systemClock.now().getTime() + ahead_ms)
@@ -53,7 +60,7 @@ export async function moveClock(
   if (clock.target !== null) throw alreadyMoving(clock.target)
   const now = nowBy(app, clock)
   const target = targetOf(move, now, clock.ahead_ms)
-  const [first] = await dueWorkOf(app, company.id, now)
+  const [first] = await dueOf(app, company.id, now)
   const isIdle = !first || first.at > target
   const after = isIdle ? movedTo(app, clock, target) : { ...clock, target }
   await setClock(tx, company.id, clock, after)
@@ -98,7 +105,7 @@ export async function readClock(tx: Tx, app: AppWithDue, company: Company): Prom
   const clock = await store.find(tx, company.id)
   const now = nowBy(app, clock)
   if (clock.target === null) return { now, target: null, running: [] }
-  const due = await dueWorkOf(app, company.id, now)
-  const running = due.filter(({ at }) => at <= now).map(({ source }) => source.name)
+  const due = await dueOf(app, company.id, now)
+  const running = due.filter(({ at }) => at <= now).map(({ task }) => task.source.name)
   return { now, target: clock.target, running }
 }

@@ -142,15 +142,6 @@ export async function updateSuspension(
   return rows.length === 1
 }
 
-/** The companies that are suspended. */
-export async function findSuspended(tx: Tx): Promise<Uuid[]> {
-  const rows = await tx.query<Row & { id: Uuid }>({
-    name: 'find_suspended',
-    text: 'select id from companies where suspended_at is not null',
-  })
-  return rows.map(({ id }) => id)
-}
-
 /** The column of each field that can be changed. */
 const CHANGED_COLUMNS: Record<ChangeableField, string> = {
   name: 'name',

@@ -3,6 +3,7 @@ import { type Columns, tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { claimDue, type DueKind, type DueRequest } from '../due.ts'
 import { TASK } from '../tasks.ts'
 import {
   type Budget,
@@ -55,72 +56,40 @@ export type MailClass = 'first' | 'payers'
 export const classOf = (kind: MailKind): MailClass =>
   kind === 'payment-link' || kind === 'receipt' ? 'payers' : 'first'
 
-const WAITING: Record<MailClass, string> = {
-  first: `finished_at is null and kind not in ('payment-link', 'receipt')`,
-  payers: `finished_at is null and kind in ('payment-link', 'receipt')`,
+/** If a process is killed, another sends its mails after this time. Live processes renew it. */
+export const LEASE_S = 8
+
+/** Mails that are not sent yet. */
+export const DUE_MAILS: DueKind = {
+  name: TASK.mail,
+  table: 'mails',
+  key: 'id',
+  dueAt: 'next_attempt_at',
+  where: 'd.finished_at is null',
+  isRealTime: true,
+  isByCompany: true,
+  lease: `interval '${LEASE_S} seconds'`,
+  set: ['attempts = d.attempts + 1'],
 }
-
-/** Before every company. */
-export const FIRST_COMPANY = '00000000-0000-0000-0000-000000000000' as Uuid
-
-/** Which mails to claim next. */
-export type ClaimFilter = {
-  of: MailClass
-  /** The company that was served last. */
-  after: Uuid
-  /** Companies that have enough mails in progress. */
-  except: Uuid[]
-  /** How many of each company, and of all. */
-  each: number
-  limit: number
-}
-
-const dueMails = (of: MailClass, condition = '') =>
-  `select company_id, id from mails
-   where company_id = f.company_id and ${WAITING[of]} ${condition} and next_attempt_at <= $1
-   order by next_attempt_at limit $5 for update skip locked`
 
 /** A company's links are sent before its receipts. */
-const DUE: Record<MailClass, string> = {
-  first: dueMails('first'),
-  payers: `select m.* from (values (1, 'payment-link'), (2, 'receipt')) k (n, kind)
-           cross join lateral (${dueMails('payers', 'and kind = k.kind')}) m
-           order by k.n limit $5`,
+const OF_CLASS: Record<MailClass, DueKind> = {
+  first: {
+    ...DUE_MAILS,
+    name: `${TASK.mail} first`,
+    where: `d.finished_at is null and d.kind not in ('payment-link', 'receipt')`,
+  },
+  payers: {
+    ...DUE_MAILS,
+    name: `${TASK.mail} to payers`,
+    where: `d.finished_at is null and d.kind in ('payment-link', 'receipt')`,
+    ranks: { column: 'kind', values: ['payment-link', 'receipt'] },
+  },
 }
 
-const nextCompany = (of: MailClass, after: string) =>
-  `select company_id from mails where ${WAITING[of]} and company_id > ${after}
-   order by company_id limit 1`
-
-/**
- * Claims due mails of the next companies that have some, with a lease. If their process dies,
- * another one sends the mails when the lease is over. The statement jumps in the index from company
- * to company, so that a company with thousands of mails costs as much as one with a single mail.
- */
-export async function claimDue(
-  tx: Tx,
-  { of, after, except, each, limit }: ClaimFilter,
-  now: Date,
-  leaseUntil: Date,
-): Promise<DueMail[]> {
-  const rows = await tx.query({
-    name: `claim_mails_${of}`,
-    text: `with recursive found as (
-             (${nextCompany(of, '$3')})
-             union all
-             select n.company_id from found f
-             cross join lateral (${nextCompany(of, 'f.company_id')}) n
-           ), due as materialized (
-             select m.company_id, m.id from found f cross join lateral (${DUE[of]}) m
-             where f.company_id <> all ($4::uuid[]) limit $6
-           )
-           update mails m set next_attempt_at = $2, attempts = m.attempts + 1
-           from due where m.company_id = due.company_id and m.id = due.id
-           returning ${DUE_MAIL.select('m')}`,
-    values: [now, leaseUntil, after, except, each, limit],
-  })
-  return rows.map((row) => DUE_MAIL.read(row))
-}
+/** Claims due mails of the next companies that have some. */
+export const claimMails = async (tx: Tx, of: MailClass, request: DueRequest): Promise<DueMail[]> =>
+  (await claimDue(tx, OF_CLASS[of], request, DUE_MAIL.select('d'))).map((row) => DUE_MAIL.read(row))
 
 /**
  * Renews the leases of mails that are being sent. A mail that waits for a later attempt, or that

@@ -3,41 +3,6 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { MailReason } from '../mails/rules.ts'
 import type { Part } from './companies-store.ts'
 
-/** No more are counted, so that a long queue costs no more than a short one. */
-export const MAX_COUNTED = 1000
-
-/** Deliveries that wait are estimated, because most of them wait for their receivers. */
-export type Queue = { work: string; due: number; isEstimate: boolean }
-
-const atMost = (from: string): string =>
-  `(select count(*) from (select 1 from ${from} limit ${MAX_COUNTED}) q)`
-
-/** How much of each kind of work is due, up to a limit. */
-export async function countDue(tx: Tx, now: Date): Promise<Queue[]> {
-  return tx.query<Row & Queue>({
-    text: `select 'expire charges' as work,
-             ${atMost(`charges where status = 'OPEN' and kind <> 'RECURRING' and expires_at <= $1`)}
-               as due, false as "isEstimate"
-           union all select 'receive charges',
-             ${atMost(`charges where payment_status = 'PAID' and settles_at <= $1`)}, false
-           union all select 'settle callbacks',
-             ${atMost(`bank_callbacks where processed_at is null and next_attempt_at <= $1`)}, false
-           union all select 'carry out refunds',
-             ${atMost(`refunds where status = 'PROCESSING' and next_attempt_at <= $1`)}, false
-           union all select 'pay out withdrawals',
-             ${atMost(`withdrawals where status = 'PROCESSING' and next_attempt_at <= $1`)}, false
-           union all select 'generate charges',
-             ${atMost(`recurrences where next_at <= $1 and auth_status = 'APPROVED'`)}, false
-           union all select 'bill charges', ${atMost('billings where next_at <= $1')}, false
-           union all select 'send mail',
-             ${atMost('mails where finished_at is null and next_attempt_at <= $1')}, false
-           union all select 'deliver webhooks',
-             (select greatest(reltuples, 0)::int8 from pg_class
-              where oid = 'deliveries'::regclass), true`,
-    values: [now],
-  })
-}
-
 export type ListedWebhook = {
   companyId: Uuid
   company: string

@@ -2,6 +2,8 @@ import { uuids } from '../../db/arrays.ts'
 import { tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { claimDue, type DueKind, type DueRequest } from '../due.ts'
+import { TASK } from '../tasks.ts'
 
 /** The callback of a bank, sealed as it was sent. */
 export type StoredCallback = {
@@ -66,48 +68,24 @@ const DUE = tableOf<DueCallback>({
   attempts: ['attempts', 'int8'],
 })
 
-const NEXT_COMPANY = (where: string) =>
-  `select company_id from bank_callbacks where processed_at is null and ${where}
-   order by company_id limit 1`
-
 /**
- * Leases callbacks that are stored and not processed: the process died in between, or the bank has
- * not confirmed them yet. Each attempt waits longer than the one before it, up to an hour. The
- * companies are found one by one along an index, and only some callbacks of each are taken, so that
- * no company makes the others wait.
+ * Callbacks that are stored and not processed: the process died in between, or the bank has not
+ * confirmed them yet. Each attempt waits longer than the one before it, up to an hour.
  */
-export async function claimDue(
-  tx: Tx,
-  now: Date,
-  max: number,
-  except: Uuid[],
-  maxOfOne = max,
-): Promise<DueCallback[]> {
-  const rows = await tx.query({
-    name: 'claim_due_callbacks',
-    text: `with recursive company as (
-             (${NEXT_COMPANY('true')})
-             union all
-             select next.company_id from company before
-             cross join lateral (${NEXT_COMPANY('company_id > before.company_id')}) next
-           ), due as materialized (
-             select d.company_id, d.id,
-               $1::timestamptz + interval '30 seconds' * (2 ^ least(d.attempts, 7)) as next_at
-             from company cross join lateral (
-               select company_id, id, attempts from bank_callbacks
-               where company_id = company.company_id and processed_at is null
-                 and next_attempt_at <= $1
-               order by next_attempt_at limit $4 for update skip locked) d
-             where company.company_id <> all ($3::uuid[]) limit $2
-           )
-           update bank_callbacks c set attempts = attempts + 1, next_attempt_at = due.next_at
-           from due
-           where c.company_id = due.company_id and c.id = due.id
-           returning ${DUE.select('c')}`,
-    values: [now, max, except, maxOfOne],
-  })
-  return rows.map(DUE.read)
+export const DUE_CALLBACKS: DueKind = {
+  name: TASK.callbacks,
+  table: 'bank_callbacks',
+  key: 'id',
+  dueAt: 'next_attempt_at',
+  where: 'd.processed_at is null',
+  isRealTime: true,
+  isByCompany: true,
+  lease: `interval '30 seconds' * (2 ^ least(d.attempts, 7))`,
+  set: ['attempts = attempts + 1'],
 }
+
+export const claimCallbacks = async (tx: Tx, request: DueRequest): Promise<DueCallback[]> =>
+  (await claimDue(tx, DUE_CALLBACKS, request, DUE.select('d'))).map(DUE.read)
 
 export async function purgeProcessed(tx: Tx, before: Date): Promise<void> {
   await tx.query({

@@ -330,6 +330,6 @@ function windowsAround(transfers: BankTransfer[]): Iterable<Period> {
 async function completeRefund(app: App, companyId: Uuid, id: Uuid): Promise<boolean> {
   const refund = await findRefund(app.db, companyId, id)
   if (refund?.status !== 'PROCESSING') return false
-  await returnMoney(app, { order: refund, orderedBefore: true })
+  await returnMoney(app, { companyId, order: refund, orderedBefore: true })
   return (await findRefund(app.db, companyId, id))?.status === 'COMPLETED'
 }

@@ -1,5 +1,3 @@
-import { forEachLimited } from '../../lib/for-each-limited.ts'
-import { describeError } from '../../lib/log.ts'
 import type { Period, Provider } from '../../provider/port.ts'
 import type { App } from '../app.ts'
 import { findBank } from '../banks/store.ts'
@@ -10,7 +8,6 @@ import { matchPayments } from '../payments/match.ts'
 import { isToMatch } from '../payments/rules.ts'
 import { findRecorded } from '../payments/store.ts'
 import {
-  claimDue,
   type DueReconciliation,
   markLookedBack,
   markReturnsListed,
@@ -18,7 +15,6 @@ import {
   saveAskedUntil,
 } from '../reconciliation-schedule.ts'
 import { recordReturns } from '../refunds/bank-returns.ts'
-import { TASK } from '../tasks.ts'
 import { OVERLAP_MS } from './rules.ts'
 
 /**
@@ -33,37 +29,14 @@ const WINDOW_MS = 7 * 24 * 3_600_000
 const LOOK_BACK_MS = 48 * 3_600_000
 /** A bank returns a payment up to so long after it: 80 days to claim, the rest to decide. */
 const RETURNS_MS = 100 * 24 * 3_600_000
-const MAX_COMPANIES = 50
-/** If a bank does not answer, it delays only a few others. */
-const BANKS_AT_ONCE = 8
 const MAX_MATCHED = 500
 
-const leaseEnd = ({ systemClock }: App) => new Date(systemClock.now().getTime() + BUSY_MS)
-
 /**
- * Asks banks what they have received, and matches the payments that no callback has named. When a
- * bank is asked depends on real time; the period that it is asked for is in the company's time.
+ * Asks the banks of a company what they have received, and matches the payments that no callback
+ * has named. When a bank is asked depends on real time; the period that it is asked for is in the
+ * company's time.
  */
-export async function reconcileDue(app: App, signal?: AbortSignal): Promise<void> {
-  for (let found = MAX_COMPANIES; found === MAX_COMPANIES && !signal?.aborted; ) {
-    const now = app.systemClock.now()
-    const except = app.setbacks.moving()
-    const claimed = await claimDue(app.db, now, leaseEnd(app), MAX_COMPANIES, except)
-    await forEachLimited(BANKS_AT_ONCE, claimed, (due) =>
-      reconcile(app, due).then(
-        () => app.setbacks.worked(TASK.reconcile, due.companyId),
-        (error) => {
-          app.log.error({ ...describeError(error), company: due.companyId }, 'reconciling failed')
-          // The company is not tried again before its lease ends.
-          return app.setbacks.failed(TASK.reconcile, due.companyId, error)
-        },
-      ),
-    )
-    found = claimed.length
-  }
-}
-
-async function reconcile(
+export async function reconcile(
   app: App,
   { companyId, askedUntil, hasOpenCharges }: DueReconciliation,
 ): Promise<void> {

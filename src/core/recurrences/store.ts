@@ -5,7 +5,8 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { LocalDate } from '../../pix/local-time.ts'
 import type { AgreementStatus } from '../../provider/port.ts'
 import { PAYER } from '../charges/columns.ts'
-import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
+import { type DueKind, IS_SUSPENDED } from '../due.ts'
+import { TASK } from '../tasks.ts'
 import type { EndReason, Recurrence } from './rules.ts'
 
 const RECURRENCE = tableOf<Recurrence>({
@@ -239,46 +240,21 @@ export async function lockOpen(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Re
   return rows.map(RECURRENCE.read)
 }
 
-/** Recurrences of one company that are due. */
-export type DueRecurrences = { companyId: Uuid; clockAhead_ms: number; ids: Uuid[] }
+const dueRecurrences = (name: string, authStatus: 'CREATED' | 'APPROVED'): DueKind => ({
+  name,
+  table: 'recurrences',
+  key: 'id',
+  dueAt: 'next_at',
+  where: `d.next_at is not null and d.auth_status = '${authStatus}'`,
+})
 
-const DUE = `select r.company_id, r.id, 0::int8 as ahead_ms from recurrences r
-  where r.next_at <= $1 and r.auth_status = $3 and ${hasNoClock('r')}
-    and r.company_id <> all ($4::uuid[])
-  order by r.next_at limit $2`
+/** Agreements that the bank is asked about, because no callback came or because they expire. */
+export const UNDECIDED: DueKind = dueRecurrences(TASK.agreements, 'CREATED')
 
-const dueByClocks = (only: Uuid | null) =>
-  `select t.company_id, r.id, t.ahead_ms from test_clocks t cross join lateral (
-     select id, next_at from recurrences
-     where company_id = t.company_id and next_at is not null and auth_status = $3
-       and ${isDueByClock('next_at')} offset 0) r
-   where ${clockFilter(only, '$5')} and t.company_id <> all ($4::uuid[])
-   order by r.next_at limit $2`
-
-/**
- * Due recurrences whose agreements have a status, of all companies except some or of one company,
- * and whether there may be more. It takes no locks.
- */
-export async function findDue(
-  tx: Tx,
-  authStatus: 'CREATED' | 'APPROVED',
-  now: Date,
-  max: number,
-  only: Uuid | null,
-  but: Uuid[],
-): Promise<{ due: DueRecurrences[]; isFull: boolean }> {
-  const rows = await tx.query<{ company_id: Uuid; id: Uuid; ahead_ms: number }>({
-    name: `find_due_recurrences${only === null ? '' : '_of_one'}`,
-    text: only === null ? `(${DUE}) union all (${dueByClocks(null)})` : dueByClocks(only),
-    values: [now, max, authStatus, but, ...valuesOf(only)],
-  })
-  const byCompany = [...Map.groupBy(rows, ({ company_id }) => company_id)]
-  const due = byCompany.map(([companyId, found]) => ({
-    companyId,
-    clockAhead_ms: found[0]!.ahead_ms,
-    ids: found.map(({ id }) => id),
-  }))
-  return { due, isFull: rows.length >= max }
+/** Agreements whose next charge is generated. Suspended companies wait. */
+export const GENERATING: DueKind = {
+  ...dueRecurrences(TASK.generate, 'APPROVED'),
+  except: () => IS_SUSPENDED,
 }
 
 /** Writes when the bank is asked about an undecided agreement. */
@@ -289,8 +265,3 @@ export async function postpone(tx: Tx, { companyId, id }: Recurrence, nextAt: Da
     values: [companyId, id, nextAt],
   })
 }
-
-/** When the next recurrence of the company `$1` is due. */
-export const nextSql = (authStatus: 'CREATED' | 'APPROVED'): string => `
-  select min(next_at) from recurrences
-  where company_id = $1 and next_at is not null and auth_status = '${authStatus}'`

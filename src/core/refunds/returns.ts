@@ -1,23 +1,14 @@
 import { assert } from '../../lib/assert.ts'
-import { toPublic, type Uuid } from '../../lib/ids.ts'
+import { toPublic } from '../../lib/ids.ts'
 import type { Outcome, Provider, Returned } from '../../provider/port.ts'
 import type { App } from '../app.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { type Claim, carryOut, dueNow, retryIn_s } from '../orders.ts'
+import { type Claim, carryOut, retryIn_s } from '../orders.ts'
 import { completeRefund, failRefund } from './commands.ts'
 import type { Refund } from './rules.ts'
-import { claimDue, postpone } from './store.ts'
-
-/** Claims due refunds of all companies but some, or only of one whose clock is being moved. */
-export const claimDueRefunds = (
-  app: App,
-  max: number,
-  only: Uuid | null = null,
-  except: Uuid[] = [],
-): Promise<Claim<Refund>[]> =>
-  app.db.transaction((tx) => claimDue(tx, dueNow(app, max, only, except)))
+import { postpone } from './store.ts'
 
 /** Orders the bank to return the money of a claimed refund, or asks it, and records the outcome. */
 export async function returnMoney(

@@ -2,8 +2,9 @@ import { tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Source } from '../../provider/port.ts'
-import type { ClaimRequest } from '../claims.ts'
-import { type Claim, claimOrders, MAY_BE_ORDERED } from '../orders.ts'
+import type { DueKind, DueRequest } from '../due.ts'
+import { type Claim, claimOrders, dueOrders } from '../orders.ts'
+import { TASK } from '../tasks.ts'
 import type { Refund } from './rules.ts'
 
 const REFUND = tableOf<Refund>({
@@ -146,17 +147,14 @@ export async function heldFromPending(
   return new Map(rows.map(({ charge_id, sum }) => [charge_id, sum]))
 }
 
-/** Claims due refunds. Those that a bank has left without an answer come after the others. */
-export const claimDue = (tx: Tx, request: ClaimRequest): Promise<Claim<Refund>[]> =>
-  claimOrders(
-    tx,
-    { table: 'refunds', where: MAY_BE_ORDERED, last: 'd.attempts > 0', toOrder: REFUND.read },
-    request,
-  )
+/** Those that a bank has left without an answer come after the others. */
+export const DUE_REFUNDS: DueKind = {
+  ...dueOrders(TASK.refunds, 'refunds'),
+  last: 'd.attempts > 0',
+}
 
-/** When the next refund of the company `$1` is due, of those that may be ordered. */
-export const NEXT_REFUND = `select min(next_attempt_at) from refunds d
-  where company_id = $1 and ${MAY_BE_ORDERED}`
+export const claimDueRefunds = (tx: Tx, request: DueRequest): Promise<Claim<Refund>[]> =>
+  claimOrders(tx, DUE_REFUNDS, request, REFUND.read)
 
 /** Ends the lease of a refund until its next attempt, unless another worker has claimed it. */
 export async function postpone(tx: Tx, refund: Refund, until: Date): Promise<void> {

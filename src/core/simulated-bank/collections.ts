@@ -1,55 +1,40 @@
 import type { Uuid } from '../../lib/ids.ts'
 import { collectionsBody } from '../../provider/callback.ts'
 import type { Collected } from '../../provider/simulator/collections.ts'
-import type { App } from '../app.ts'
+import type { DueKind } from '../due.ts'
 import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
-import { listMovedClocks } from './store.ts'
+import { TASK } from '../tasks.ts'
 
-export { NEXT_AT as NEXT_COLLECTION } from '../../provider/simulator/collection-records.ts'
+/** Attempts that the simulated bank makes. */
+export const COLLECTING: DueKind = {
+  name: TASK.collect,
+  table: 'simulated_collections',
+  company: 'account_id',
+  key: 'id',
+  dueAt: 'next_at',
+  where: 'd.next_at is not null',
+}
 
 /** How many attempts the bank makes in one transaction. */
-export const MAX_COLLECTED = 500
+const MAX_COLLECTED = 500
 
 /**
  * Lets the simulated bank make all attempts of a company that are due, and send their callbacks.
- * When this resolves the callbacks are processed. The app has the company's clock.
+ * When this resolves the callbacks are processed. The app has the company's clock. Returns how many.
  */
-export async function collectOfCompany(app: AppWithCallbacks, companyId: Uuid): Promise<void> {
+export async function collectOfCompany(app: AppWithCallbacks, companyId: Uuid): Promise<number> {
   const { simulator } = app.providers
-  for (let made = MAX_COLLECTED; made === MAX_COLLECTED; ) {
+  let all = 0
+  for (let made = MAX_COLLECTED; made === MAX_COLLECTED; all += made) {
     const collected = await simulator.collectDue(companyId, app.clock.now(), MAX_COLLECTED)
     if (collected.length > 0) await callBack(app, companyId, collected)
     made = collected.length
   }
-}
-
-/**
- * Lets the simulated bank make the attempts that are due by real time, of all companies but some.
- * Returns what it has collected by company; the callbacks are not sent yet.
- */
-export async function collectOfAll(app: App, except: Uuid[]): Promise<[Uuid, Collected[]][]> {
-  const { simulator } = app.providers
-  const collected = await simulator.collectDue(null, app.systemClock.now(), MAX_COLLECTED, except)
-  return [...Map.groupBy(collected, ({ accountId }) => accountId)]
-}
-
-/** Companies with attempts that are due by real time, but none of these. */
-export const findDueCompanies = (app: App, max: number, except: Uuid[]): Promise<Uuid[]> =>
-  app.providers.simulator.accountsDue(app.systemClock.now(), max, except)
-
-/** Companies with a moved clock that have attempts due by it. */
-export async function findDueByClock(app: App): Promise<Uuid[]> {
-  const clocks = await listMovedClocks(app.db)
-  const now_ms = app.systemClock.now().getTime()
-  const times = clocks.map(({ companyId, ahead_ms }) => ({
-    accountId: companyId,
-    now: new Date(now_ms + ahead_ms),
-  }))
-  return times.length === 0 ? [] : app.providers.simulator.dueAccounts(times)
+  return all
 }
 
 /** Sends the callback of what the simulated bank has collected for a company. */
-export async function callBack(
+async function callBack(
   app: AppWithCallbacks,
   companyId: Uuid,
   collected: Collected[],

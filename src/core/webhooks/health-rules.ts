@@ -20,6 +20,9 @@ const DAY_MS = 24 * 3600 * 1000
 export const WARN_AFTER_MS = 4 * DAY_MS
 export const DEACTIVATE_AFTER_MS = 5 * DAY_MS
 
+/** A failure says for so long that a webhook still fails. */
+export const FAILURE_COUNTS_MS = DAY_MS
+
 /** A webhook that has accepted no delivery since it began to fail. */
 export type Failing = { failingSince: Date; failedAt: Date; warnedAt: Date | null }
 
@@ -29,23 +32,9 @@ export type Failing = { failingSince: Date; failedAt: Date; warnedAt: Date | nul
  */
 export function failureAction({ failingSince, failedAt, warnedAt }: Failing, now: Date) {
   const since = (at: Date) => now.getTime() - at.getTime()
-  if (since(failingSince) < WARN_AFTER_MS || since(failedAt) > DAY_MS) return 'wait'
+  if (since(failingSince) < WARN_AFTER_MS || since(failedAt) > FAILURE_COUNTS_MS) return 'wait'
   if (warnedAt === null) return 'warn'
   return now < deactivateAt(failingSince, warnedAt) ? 'wait' : 'deactivate'
-}
-
-/**
- * When to do something about a failing webhook if it does not fail again before. Null if its last
- * failure is then more than a day old, because nothing is done then.
- */
-export function nextFailureActionAt(
-  { failingSince, failedAt, warnedAt }: Failing,
-  now: Date,
-): Date | null {
-  const warnAt = new Date(failingSince.getTime() + WARN_AFTER_MS)
-  const at = warnedAt === null ? warnAt : deactivateAt(failingSince, warnedAt)
-  const first_ms = Math.max(at.getTime(), now.getTime())
-  return first_ms - failedAt.getTime() > DAY_MS ? null : at
 }
 
 export function deactivateAt(failingSince: Date, warnedAt: Date): Date {

@@ -1,9 +1,15 @@
 import { integers, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
-import type { InTime } from '../companies/clock.ts'
-import { FAILURES_BEFORE_PAUSE, type Failing } from './health-rules.ts'
+import type { DueKind } from '../due.ts'
+import { TASK } from '../tasks.ts'
+import {
+  DEACTIVATE_AFTER_MS,
+  FAILURE_COUNTS_MS,
+  FAILURES_BEFORE_PAUSE,
+  type Failing,
+  WARN_AFTER_MS,
+} from './health-rules.ts'
 import type { WebhookKey } from './rules.ts'
 
 const keyColumns = (webhooks: WebhookKey[]): Buffer[] => [
@@ -82,7 +88,6 @@ type FailingRow = Row & {
   failing_since: Date
   failed_at: Date
   warned_at: Date | null
-  ahead_ms: number
 }
 
 const toFailing = (row: FailingRow): FailingWebhook => ({
@@ -91,43 +96,37 @@ const toFailing = (row: FailingRow): FailingWebhook => ({
   failingSince: row.failing_since,
   failedAt: row.failed_at,
   warnedAt: row.warned_at,
-  clockAhead_ms: row.ahead_ms,
 })
 
-export type FailingWebhook = WebhookKey & Failing & InTime
+export type FailingWebhook = WebhookKey & Failing
 
-const FAILING = `w.company_id, w.id, w.failing_since, w.failed_at, w.warned_at`
+const COLUMNS = `w.company_id, w.id, w.failing_since, w.failed_at, w.warned_at`
 
-const failingByClocks = (only: Uuid | null) =>
-  `select ${FAILING}, t.ahead_ms from test_clocks t join webhooks w on w.company_id = t.company_id
-   where w.status = 'ACTIVE' and ${isDueByClock('w.failing_since')} and ${clockFilter(only, '$2')}`
+const ms = (time_ms: number): string => `interval '${time_ms} milliseconds'`
+
+/** When something is done about a failing webhook `d`, as `failureAction` decides. */
+const ACTION_AT = `(case when d.warned_at is null then d.failing_since + ${ms(WARN_AFTER_MS)}
+  else greatest(d.failing_since + ${ms(DEACTIVATE_AFTER_MS)},
+    d.warned_at + ${ms(DEACTIVATE_AFTER_MS - WARN_AFTER_MS)}) end)`
 
 /**
- * Active webhooks of all companies, or of one, that have accepted no delivery since `since`. If the
- * clock of a company is ahead, `since` is as much later for its webhooks.
+ * Active webhooks that only fail. Their companies are warned, and later they are deactivated. If
+ * the last failure is old by then, nothing is done.
  */
-export async function findFailing(
-  tx: Tx,
-  since: Date,
-  only: Uuid | null,
-): Promise<FailingWebhook[]> {
-  const plain = `select ${FAILING}, 0::int8 as ahead_ms from webhooks w
-    where w.failing_since <= $1 and w.status = 'ACTIVE' and ${hasNoClock('w')}`
-  const rows = await tx.query<FailingRow>({
-    text: only === null ? `${plain} union all ${failingByClocks(only)}` : failingByClocks(only),
-    values: [since, ...valuesOf(only)],
-  })
-  return rows.map(toFailing)
+export const FAILING: DueKind = {
+  name: TASK.webhooks,
+  table: 'webhooks',
+  key: 'id',
+  dueAt: 'failing_since',
+  moment: ACTION_AT,
+  where: `d.status = 'ACTIVE' and d.failing_since is not null`,
+  except: (now) => `greatest(${now}, ${ACTION_AT}) - d.failed_at > ${ms(FAILURE_COUNTS_MS)}`,
 }
 
 /** The active webhooks of a company that fail, no matter for how long. */
-/** Since when a webhook of the company `$1` fails. */
-export const FIRST_FAILING = `select min(failing_since) from webhooks
-  where company_id = $1 and status = 'ACTIVE' and failing_since is not null`
-
 export async function listFailing(tx: Tx, companyId: Uuid): Promise<FailingWebhook[]> {
   const rows = await tx.query<FailingRow>({
-    text: `select ${FAILING}, 0::int8 as ahead_ms from webhooks w
+    text: `select ${COLUMNS} from webhooks w
            where w.company_id = $1 and w.status = 'ACTIVE' and w.failing_since is not null`,
     values: [companyId],
   })

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { assert } from '../../lib/assert.ts'
-import { toPublic, type Uuid } from '../../lib/ids.ts'
+import { toPublic } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Outcome, SendOrder, Sent } from '../../provider/port.ts'
 import type { App } from '../app.ts'
@@ -11,11 +11,11 @@ import { findCompany } from '../companies/store.ts'
 import { emit, withdrawalEvent } from '../events.ts'
 import { composeWithdrawalCompleted, composeWithdrawalFailed } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
-import { type Claim, carryOut, dueNow } from '../orders.ts'
+import { type Claim, carryOut } from '../orders.ts'
 import { endWithdrawal, findWithdrawal } from './commands.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
-import { claimPayouts, storeReference, update } from './store.ts'
+import { storeReference, update } from './store.ts'
 
 /** A withdrawal as its bank gets it. */
 const orderOf = ({ id, value, destination, bankReference }: Withdrawal): SendOrder => ({
@@ -24,15 +24,6 @@ const orderOf = ({ id, value, destination, bankReference }: Withdrawal): SendOrd
   pixKey: destination,
   reference: bankReference,
 })
-
-/** Claims due payouts of all companies but some, or only of one whose clock is being moved. */
-export const claimDuePayouts = (
-  app: App,
-  max: number,
-  only: Uuid | null = null,
-  except: Uuid[] = [],
-): Promise<Claim<Withdrawal>[]> =>
-  app.db.transaction((tx) => claimPayouts(tx, dueNow(app, max, only, except)))
 
 /** Orders the bank to send a claimed withdrawal, or asks it, and records the outcome. */
 export async function payOut(app: App, claim: Claim<Withdrawal>): Promise<void> {

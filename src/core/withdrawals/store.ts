@@ -1,10 +1,9 @@
 import { tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { ClaimRequest } from '../claims.ts'
-import { clockFilter, hasNoClock, isDueByClock, valuesOf } from '../clocks/own-time.ts'
-import type { InTime } from '../companies/clock.ts'
-import { type Claim, claimOrders, MAY_BE_PAID_OUT } from '../orders.ts'
+import { type DueKind, type DueRequest, IS_SUSPENDED } from '../due.ts'
+import { BOOKS_DIFFER, type Claim, claimOrders, dueOrders } from '../orders.ts'
+import { TASK } from '../tasks.ts'
 import { MAX_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
 
 const WITHDRAWAL = tableOf<Withdrawal>({
@@ -213,45 +212,23 @@ export async function list(
 
 export type WithdrawalId = { companyId: Uuid; id: Uuid }
 
-const DUE = `select w.company_id as "companyId", w.id, 0::int8 as "clockAhead_ms" from withdrawals w
-  where w.status = 'PENDING_OTP' and w.otp_expires_at <= $1 and ${hasNoClock('w')}
-    and w.company_id <> all ($3::uuid[])
-  order by w.otp_expires_at limit $2`
-
-const dueByClocks = (only: Uuid | null) =>
-  `select t.company_id as "companyId", w.id, t.ahead_ms as "clockAhead_ms"
-   from test_clocks t join withdrawals w on w.company_id = t.company_id
-     and w.status = 'PENDING_OTP' and ${isDueByClock('w.otp_expires_at')}
-   where ${clockFilter(only, '$4')} and t.company_id <> all ($3::uuid[])
-   order by w.otp_expires_at limit $2`
+/** Withdrawals whose code was not used in time. */
+export const EXPIRING: DueKind = {
+  name: 'expire withdrawals',
+  table: 'withdrawals',
+  key: 'id',
+  dueAt: 'otp_expires_at',
+  where: `d.status = 'PENDING_OTP'`,
+}
 
 /**
- * Withdrawals whose code has expired, of all companies or of one, oldest first. Takes no locks.
+ * No money leaves a suspended company, except what its bank may already have been ordered to send:
+ * there the outcome must be known.
  */
-export const findDue = (
-  tx: Tx,
-  now: Date,
-  max: number,
-  only: Uuid | null,
-  except: Uuid[],
-): Promise<(WithdrawalId & InTime)[]> =>
-  tx.query<WithdrawalId & InTime>({
-    text: only === null ? `(${DUE}) union all (${dueByClocks(only)})` : dueByClocks(only),
-    values: [now, max, except, ...valuesOf(only)],
-  })
+export const DUE_PAYOUTS: DueKind = {
+  ...dueOrders(TASK.payouts, 'withdrawals'),
+  except: () => `${BOOKS_DIFFER} or d.ordered_at is null and ${IS_SUSPENDED}`,
+}
 
-/** When the code of the pending withdrawal of the company `$1` expires. */
-export const NEXT_CODE_EXPIRY = `select min(otp_expires_at) from withdrawals
-  where company_id = $1 and status = 'PENDING_OTP'`
-
-/** Claims due payouts. */
-export const claimPayouts = (tx: Tx, request: ClaimRequest): Promise<Claim<Withdrawal>[]> =>
-  claimOrders(
-    tx,
-    { table: 'withdrawals', where: MAY_BE_PAID_OUT, toOrder: WITHDRAWAL.read },
-    request,
-  )
-
-/** When the payout of the company `$1` is due; null while it may not be ordered. */
-export const NEXT_PAYOUT = `select min(next_attempt_at) from withdrawals d
-  where company_id = $1 and ${MAY_BE_PAID_OUT}`
+export const claimDuePayouts = (tx: Tx, request: DueRequest): Promise<Claim<Withdrawal>[]> =>
+  claimOrders(tx, DUE_PAYOUTS, request, WITHDRAWAL.read)

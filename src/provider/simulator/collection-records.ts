@@ -1,4 +1,4 @@
-import { texts, timestamps, uuids } from '../../db/arrays.ts'
+import { texts, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
@@ -103,26 +103,21 @@ export async function cancelScheduled(tx: Tx, { accountId, id }: AgreementRecord
 
 export type DueCollection = CollectionRecord & { payable: boolean }
 
-/**
- * Locks due collections of one account, or of all accounts but some. `payable` is by the agreement
- * as it is now.
- */
+/** Locks due collections of an account. `payable` is by the agreement as it is now. */
 export async function lockDue(
   tx: Tx,
-  accountId: Uuid | null,
+  accountId: Uuid,
   now: Date,
   max: number,
-  except: Uuid[],
 ): Promise<DueCollection[]> {
   const rows = await tx.query<CollectionRow & { payable: boolean }>({
     text: `select ${COLUMNS}, a.status = 'APPROVED' and a.funds as payable
            from simulated_collections c
            join simulated_agreements a
              on a.account_id = c.account_id and a.id = c.agreement_id
-           where c.next_at <= $1 and c.account_id <> all ($3::uuid[])
-             ${accountId === null ? '' : 'and c.account_id = $4'}
+           where c.account_id = $3 and c.next_at <= $1
            order by c.next_at limit $2 for update of c skip locked`,
-    values: [now, max, except, ...(accountId === null ? [] : [accountId])],
+    values: [now, max, accountId],
   })
   return rows.map((row) => ({ ...toRecord(row), payable: row.payable }))
 }
@@ -141,38 +136,4 @@ export async function updateAttempted(tx: Tx, collections: CollectionRecord[]): 
       texts(collections.map(({ attempts }) => JSON.stringify(attempts))),
     ],
   })
-}
-
-/** When the next collection of the account `$1` is due. */
-export const NEXT_AT = `select min(next_at) from simulated_collections
-  where account_id = $1 and next_at is not null`
-
-export async function findAccountsDue(
-  tx: Tx,
-  now: Date,
-  max: number,
-  except: Uuid[],
-): Promise<Uuid[]> {
-  const rows = await tx.query<{ account_id: Uuid }>({
-    text: `select distinct account_id from simulated_collections
-           where next_at <= $1 and account_id <> all ($2::uuid[]) limit $3`,
-    values: [now, except, max],
-  })
-  return rows.map((row) => row.account_id)
-}
-
-export async function findDueAccounts(
-  tx: Tx,
-  times: { accountId: Uuid; now: Date }[],
-): Promise<Uuid[]> {
-  const rows = await tx.query<{ account_id: Uuid }>({
-    text: `select a.account_id from unnest($1::uuid[], $2::timestamptz[]) a (account_id, now)
-           where exists (select from simulated_collections c
-                         where c.account_id = a.account_id and c.next_at <= a.now)`,
-    values: [
-      uuids(times.map(({ accountId }) => accountId)),
-      timestamps(times.map(({ now }) => now)),
-    ],
-  })
-  return rows.map((row) => row.account_id)
 }

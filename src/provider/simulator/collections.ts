@@ -28,14 +28,10 @@ export type Collected = {
 
 export type CollectingDue = {
   /**
-   * Makes the attempts that are due, of one account or of all accounts but some, and returns them.
-   * Each attempt is made once, however often and by however many callers.
+   * Makes the due attempts of an account, and returns them. Each is made once, however often and by
+   * however many callers.
    */
-  collectDue(accountId: Uuid | null, now: Date, max: number, except?: Uuid[]): Promise<Collected[]>
-  /** Some of the accounts with due attempts, but none of these. */
-  accountsDue(now: Date, max: number, except: Uuid[]): Promise<Uuid[]>
-  /** Which of these accounts have due attempts, each by its own time. */
-  dueAccounts(times: { accountId: Uuid; now: Date }[]): Promise<Uuid[]>
+  collectDue(accountId: Uuid, now: Date, max: number): Promise<Collected[]>
 }
 
 type Scheduling = Pick<
@@ -63,12 +59,10 @@ export function collecting(
         return fault ?? withAttempt(collection, on)
       }),
     cancelCollection: (payee, id) => change(payee.id, id, async (_tx, one) => canceled(one)),
-    collectDue: (accountId, now, max, except = []) =>
+    collectDue: (accountId, now, max) =>
       books.transaction(async (tx) =>
-        collect(tx, await records.lockDue(tx, accountId, now, max, except), now),
+        collect(tx, await records.lockDue(tx, accountId, now, max), now),
       ),
-    accountsDue: (now, max, except) => records.findAccountsDue(books, now, max, except),
-    dueAccounts: (times) => records.findDueAccounts(books, times),
   }
 }
 

@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify'
-import { oldestDue } from '../../core/audits/store.ts'
 import { findCompanies } from '../../core/companies/store.ts'
+import { addUp, MAX_COUNTED, type Queue, readQueues } from '../../core/due.ts'
 import {
-  countDue,
   type Difference,
   type ListedMail,
   type ListedWebhook,
@@ -10,8 +9,6 @@ import {
   listFailedMails,
   listFailingWebhooks,
   listWaitingMails,
-  MAX_COUNTED,
-  type Queue,
 } from '../../core/operator/work-store.ts'
 import { ascending, askAll, descending, listOfAll } from '../../core/places/across.ts'
 import { listSetbacks, type ShownSetback } from '../../core/setbacks.ts'
@@ -27,17 +24,14 @@ import type { OperatorRoute, OperatorVisit } from './visit.ts'
 const ON_TIME_MS = 60_000
 const MAX_SETBACKS = 50
 
-type DueWork = Queue & { since: Date | null }
-
 async function showWork(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language } = visit
   const { sections, work: texts } = OPERATOR[language]
   const title = sections.work
   const now = app.systemClock.now()
   const part = partOf(visit)
-  const [queues, oldest, setbacks, differing] = await Promise.all([
-    askAll(app, (db) => countDue(db, now)).then(addUpQueues),
-    askAll(app, oldestDue).then(oldestOfAll),
+  const [queues, setbacks, differing] = await Promise.all([
+    askAll(app, (db) => readQueues(db, app.due, now)).then((all) => addUp(all.flat())),
     listOfAll(app, (db) => listSetbacks(db, now, MAX_SETBACKS), {
       companyOf: ({ companyId }) => companyId,
       compare: ascending(({ since }) => since),
@@ -56,10 +50,9 @@ async function showWork(visit: OperatorVisit): Promise<FastifyReply> {
     ...one,
     name: companies.get(one.companyId)?.name ?? null,
   }))
-  const work = queues.map((queue) => ({ ...queue, since: oldest.get(queue.work) ?? null }))
   const { shown, next } = pageOf(differing, byCompany)
   const body = html`${heading(title)}
-${card(texts.queues, html`<p class="soft">${texts.queuesHint}</p>${queueTable(visit, work, now)}`)}
+${card(texts.queues, html`<p class="soft">${texts.queuesHint}</p>${queueTable(visit, queues, now)}`)}
 ${card(
   texts.setbacks,
   setbacks.length === 0
@@ -75,29 +68,13 @@ ${card(
   return visit.send({ title, here: 'work', body })
 }
 
-/** What is due in all places together. */
-const addUpQueues = ([first = [], ...others]: Queue[][]): Queue[] =>
-  first.map((queue, i) => ({
-    ...queue,
-    due: others.reduce((sum, queues) => sum + queues[i]!.due, queue.due),
-  }))
-
-function oldestOfAll(all: { work: string; due: Date | null }[][]): Map<string, Date | null> {
-  const oldest = new Map<string, Date | null>()
-  for (const { work, due } of all.flat()) {
-    const before = oldest.get(work) ?? null
-    oldest.set(work, due && (!before || due < before) ? due : before)
-  }
-  return oldest
-}
-
-function queueTable({ language }: OperatorVisit, work: DueWork[], now: Date): Html {
+function queueTable({ language }: OperatorVisit, queues: Queue[], now: Date): Html {
   const { work: texts, upTo, about } = OPERATOR[language]
   const countOf = ({ due, isEstimate }: Queue) => {
     if (isEstimate) return due === 0 ? '0' : about(written(due, language))
     return due < MAX_COUNTED ? written(due, language) : upTo(MAX_COUNTED)
   }
-  const delayOf = ({ since }: DueWork) => {
+  const delayOf = ({ since }: Queue) => {
     const late_ms = since ? now.getTime() - since.getTime() : 0
     if (late_ms < ON_TIME_MS) return pill(texts.onTime, 'good')
     return pill(texts.late(Math.floor(late_ms / 60_000)), 'bad')
@@ -105,11 +82,11 @@ function queueTable({ language }: OperatorVisit, work: DueWork[], now: Date): Ht
   return table(
     texts.queues,
     [
-      { title: texts.task, kind: 'main', of: ({ work }: DueWork) => texts.tasks[work] ?? work },
+      { title: texts.task, kind: 'main', of: ({ name }: Queue) => texts.tasks[name] ?? name },
       { title: texts.due, kind: 'number', of: countOf },
       { title: texts.oldest, of: delayOf },
     ],
-    work,
+    queues,
   )
 }
 

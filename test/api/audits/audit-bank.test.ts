@@ -3,10 +3,9 @@ import { test } from 'node:test'
 import { auditCompany, auditDue } from '../../../src/core/audits/commands.ts'
 import { findLastAudit } from '../../../src/core/audits/store.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { reconcileSoon, saveAskedUntil } from '../../../src/core/reconciliation-schedule.ts'
 import { toCents } from '../../../src/lib/money.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, payOutWithdrawals, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { charged, openBanked } from '../../support/bank.ts'
 import { makePaid } from '../../support/payments.ts'
@@ -51,7 +50,7 @@ test('a refund that is booked as paid and that the bank never sent is found', as
   const client = await api.client()
   const { id } = await makePaid(api, client, 1990)
   await client.post(`/refund/${id}`)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   await api.rows(
     `delete from simulated_transfers where account_id = $1 and direction = 'returned'`,
     [client.company.id],
@@ -64,7 +63,7 @@ test('a refund that is booked as paid and that the bank never sent is found', as
 test('a withdrawal that is booked as paid and that the bank never sent is found', async () => {
   const client = await api.client()
   await confirmed(api, client, 5000)
-  await payOutWithdrawals(app)
+  await payOutWithdrawals.run(app)
   await api.rows(`delete from simulated_transfers where account_id = $1 and direction = 'sent'`, [
     client.company.id,
   ])
@@ -108,7 +107,7 @@ test('a company whose books differ is audited each time', async () => {
 test('a real bank is audited only as far as reconciliation has asked it', async () => {
   const shop = await openBanked(api)
   const paid = await charged(shop)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   const asked = api.clock.now()
   api.clock.advance(1)
   shop.bank.faults.nextCallback('held')
@@ -123,7 +122,7 @@ test('a real bank is audited only as far as reconciliation has asked it', async 
   await shop.bank.callbacksSent()
   await app.callbacks.process.idle()
   api.clock.advance(3600)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   const later = await auditCompany(app, shop.company.id, { whole: true })
   assert.deepEqual([later.bank, later.faults], ['asked', []])
 })

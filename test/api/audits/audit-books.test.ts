@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import type { Company } from '../../../src/core/companies/rules.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { post } from '../../../src/ledger/post.ts'
 import {
   chargePaid,
@@ -21,7 +20,7 @@ import { fromPublic, newId, toPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import type { Source } from '../../../src/provider/port.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, reconcileDue } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked } from '../../support/bank.ts'
 import { order } from '../../support/payments.ts'
@@ -253,7 +252,7 @@ const DAMAGES: Record<string, [does: (shop: Shop) => Promise<unknown>, says: Reg
 
 async function reconciled(_shop: Banked): Promise<void> {
   api.clock.advance(61)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
 }
 
 test('books that only commands have written agree with the bank, trials and all', async () => {
@@ -262,7 +261,7 @@ test('books that only commands have written agree with the bank, trials and all'
   await order(api, { brCode: play.brCode })
   await shop.post(`/refund/${play.id}`, { value: 100 })
   await shop.post(`/refund/${shop.charge.id}`, { value: 500 })
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   const counter = (await shop.post('/charge/pix/static', { amount: 300 })).body.data
   for (let i = 0; i < 2; i++) shop.bank.payer.pay(counter.brCode)
   shop.bank.payer.pay(counter.brCode, { amount: 301 })

@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { auditCompany, auditDue } from '../../../src/core/audits/commands.ts'
 import type { Account } from '../../../src/ledger/recipes.ts'
-import { releaseDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { inherited } from '../../support/process.ts'
 
@@ -49,9 +48,9 @@ async function busyCompany(): Promise<Client> {
   await pay(two.brCode)
   await pay((await charge(client)).brCode, { amount: 999 })
   api.clock.advance(60)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   await client.post(`/refund/${one.id}`, { value: 500 })
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   await client.post('/account-balance/withdraw', { value: 700 })
   await pay((await charge(client)).brCode)
   return client
@@ -155,13 +154,13 @@ test('a difference stops payouts and refunds, and shows in /ready and /metrics u
     const { id, brCode } = await charge(one)
     await pay(brCode)
     await one.post(`/refund/${id}`)
-    await carryOutRefunds(app)
+    await carryOutRefunds.run(app)
     const { body: listed } = await one.get(`/refund/charge/${id}`)
     assert.equal(listed.data[0].status, one === client ? 'PROCESSING' : 'COMPLETED')
   }
   await change(-1)
   assert.deepEqual(await audit(client), [])
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   const [row] = await api.rows(
     'select status from refunds where company_id = $1 order by id desc',
     [client.company.id],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
+import { reconcileDue } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { charged, openBanked, read } from '../../support/bank.ts'
 
@@ -31,7 +31,7 @@ test('a payment that is not understood does not hold up the others', async () =>
   shop.bank.payer.pay(other.brCode)
   const statuses = async () => {
     api.clock.advance(60)
-    await reconcileDue(api.app)
+    await reconcileDue.run(api.app)
     return [(await read(shop, one.id)).status, (await read(shop, other.id)).status]
   }
   shop.bank.style({ garbled: [endToEndId] })
@@ -46,7 +46,7 @@ test('a payment of nothing, which cannot be booked, does not hold up the others'
   shop.bank.payer.pay(one.brCode).amount = 0
   shop.bank.payer.pay(other.brCode)
   api.clock.advance(60)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   assert.equal((await read(shop, one.id)).status, 'OPEN')
   assert.equal((await read(shop, other.id)).status, 'COMPLETED')
 })

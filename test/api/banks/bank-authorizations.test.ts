@@ -6,8 +6,7 @@ import { recurrenceCode } from '../../../src/pix/brcode.ts'
 import { addDays, atHour, localDateOf } from '../../../src/pix/local-time.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
 import { VERSION_NAMES } from '../../../src/versions/history.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
-import { collectDue } from '../../../src/worker/collect.ts'
+import { collectDue, processDueCallbacks } from '../../../src/worker/due.ts'
 import { given, openScene } from '../../support/agreements.ts'
 import { type Client, type Reply, startApi } from '../../support/api.ts'
 import { balancesOf, makeCharge } from '../../support/payments.ts'
@@ -178,10 +177,10 @@ test('what the bank collects is recorded and announced: payments first, then eve
   const [paid, failed] = [newId(), newId()]
   given(await scene.schedule(rich, { id: paid, inDays: 2 }))
   given(await scene.schedule(poor, { id: failed, inDays: 2 }))
-  await collectDue(app)
+  await collectDue.run(app)
   assert.deepEqual(processedOf(client), [], 'nothing is due yet')
   api.clock.advance(2 * 24 * 3600)
-  for (let round = 0; round < 2; round++) await collectDue(app)
+  for (let round = 0; round < 2; round++) await collectDue.run(app)
   const [names, ...others] = processedOf(client)
   assert.deepEqual([others, names!.agreements], [[], []])
   assert.deepEqual(names!.collections.toSorted(), [paid, failed].map(chargeTxid).sort())
@@ -210,7 +209,7 @@ test('a company with a moved clock is collected for by that clock, unless it is 
   ]
   for (const [ms, target, status] of steps) {
     await setClock(ms, target)
-    await collectDue(app)
+    await collectDue.run(app)
     assert.equal(given(await simulator.findCollection(client.company, id))!.status, status)
   }
   const [pix] = await scene.received()
@@ -239,11 +238,11 @@ test('a name that is not done is tried again until it is, also after a failure',
     throw new Error('the bank is away')
   }
   api.clock.advance(60)
-  await processDueCallbacks(app)
+  await processDueCallbacks.run(app)
   assert.equal(await waiting(client), 1)
   deals = () => true
   api.clock.advance(120)
-  await processDueCallbacks(app)
+  await processDueCallbacks.run(app)
   assert.equal(await waiting(client), 0)
   const expected = { agreements: ['R1', 'R2'], collections: [] }
   assert.deepEqual(processedOf(client), [expected, expected, expected])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { connectBank, disconnectBank } from '../../../src/core/banks/commands.ts'
 import { addDays, localDateOf } from '../../../src/pix/local-time.ts'
-import { billDue, followDue, generateDue } from '../../../src/worker/billing.ts'
+import { billDue, followDue, generateDue } from '../../../src/worker/due.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
 import { type Banked, openBanked } from '../../support/bank.ts'
 import { chargesOf } from '../../support/billing.ts'
@@ -23,8 +23,8 @@ async function scheduled(shop: Banked) {
   const dueOn = addDays(localDateOf(api.clock.now()), 5)
   shop.bank.payer.approve(emv)
   await callbacksProcessed(shop)
-  await generateDue(api.app)
-  await billDue(api.app)
+  await generateDue.run(api.app)
+  await billDue.run(api.app)
   const [charge] = await chargesOf(shop, id)
   return { id, dueOn, charge: charge! }
 }
@@ -47,7 +47,7 @@ test('a charge that could not be collected is canceled, though the bank takes no
   const reply = await shop.post(`/charge/${charge.id}/cancel`)
   assert.equal(reply.status, 200, reply.text)
   api.clock.advance(DAY_S)
-  await billDue(api.app)
+  await billDue.run(api.app)
   assert.equal((await chargesOf(shop, id))[0]!.status, 'CANCELED')
   assert.equal(cobrOf(shop).attempts.length, 1, 'nothing more is tried')
 })
@@ -57,11 +57,11 @@ async function scheduledWithout(shop: Banked) {
   const { id, emv } = await makeSubscription(shop, { price: 4990, dayDue: 5 })
   shop.bank.payer.approve(emv)
   api.clock.advance(15 * 60)
-  await followDue(api.app)
+  await followDue.run(api.app)
   assert.equal((await readSubscription(shop, id)).recurrenceAuthStatus, 'APPROVED')
   const dueOn = addDays(localDateOf(api.clock.now()), 5)
-  await generateDue(api.app)
-  await billDue(api.app)
+  await generateDue.run(api.app)
+  await billDue.run(api.app)
   const [charge] = await chargesOf(shop, id)
   return { id, dueOn, charge: charge! }
 }
@@ -70,7 +70,7 @@ test('an agreement that nobody decided on in time is taken back from the bank', 
   const shop = await openBanked(api)
   const { id } = await makeSubscription(shop)
   api.clock.advance(30 * DAY_S)
-  await followDue(api.app)
+  await followDue.run(api.app)
   const [rec] = [...shop.bank.state().recs.values()]
   assert.equal(rec!.status, 'CANCELADA')
   const { status, recurrenceAuthStatus } = await readSubscription(shop, id)
@@ -84,7 +84,7 @@ test('a payer who ends the agreement at their bank ends what is scheduled', asyn
   const { id } = await scheduled(shop)
   shop.bank.payer.cancel([...shop.bank.state().recs.keys()][0]!)
   await callbacksProcessed(shop)
-  await billDue(api.app)
+  await billDue.run(api.app)
   const { recurrenceAuthStatus } = await readSubscription(shop, id)
   assert.equal(recurrenceAuthStatus, 'CANCELED')
   assert.equal((await chargesOf(shop, id))[0]!.status, 'CANCELED')
@@ -108,7 +108,7 @@ test('a bank that was connected without its account fails no charge, which waits
   const { db, vault, clock } = api.app
   await db.transaction((tx) => connectBank(tx, vault, shop.company.id, fields, clock.now()))
   api.clock.advance(3600)
-  await billDue(api.app)
+  await billDue.run(api.app)
   assert.equal((await chargesOf(shop, id))[0]!.status, 'OPEN')
   assert.equal(shop.bank.state().cobrs.size, 1)
 })
@@ -121,7 +121,7 @@ test('a bank that hangs is not asked about all its agreements, and keeps no othe
   api.clock.advance(15 * 60)
   hung.bank.faults.next('GET /rec/{idRec}', 'slow', 9)
   const asked = hung.bank.seen('GET /rec/{idRec}')
-  const following = followDue(api.app)
+  const following = followDue.run(api.app)
   const isApproved = async () =>
     (await readSubscription(well, id)).recurrenceAuthStatus === 'APPROVED'
   await until('the other is asked about', isApproved)
@@ -138,10 +138,10 @@ test('a bank that does not answer about one agreement is asked about the others 
   shop.bank.faults.next('GET /rec/{idRec}', '5xx')
   const before = shop.bank.seen('GET /rec/{idRec}')
   const asked = () => shop.bank.seen('GET /rec/{idRec}') - before
-  await followDue(api.app)
+  await followDue.run(api.app)
   assert.equal(asked(), 1)
   api.clock.advance(60)
-  await followDue(api.app)
+  await followDue.run(api.app)
   assert.equal(asked(), 3)
 })
 
@@ -154,6 +154,6 @@ test('an agreement of a company whose bank is gone keeps nobody else waiting', a
   await callbacksProcessed(well)
   await api.app.db.transaction((tx) => disconnectBank(tx, gone.company.id))
   api.clock.advance(15 * 60)
-  await followDue(api.app)
+  await followDue.run(api.app)
   assert.equal((await readSubscription(well, id)).recurrenceAuthStatus, 'APPROVED')
 })

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gzipSync } from 'node:zlib'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
+import { processDueCallbacks, reconcileDue } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, read } from '../../support/bank.ts'
 import { balancesOf } from '../../support/payments.ts'
@@ -48,7 +47,7 @@ test('callbacks that come twice, out of order or never, and asking, pay once', a
   for (const { brCode } of charges) shop.bank.payer.pay(brCode)
   await callbacksProcessed(shop)
   api.clock.advance(61)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   shop.bank.callbacks.releaseHeld()
   await callbacksProcessed(shop)
   for (const { id } of charges) assert.deepEqual(await stateOf(shop, id), PAID)
@@ -142,21 +141,21 @@ test('what a bank lists hours late is found when it is asked further back, once 
   const shop = await openBanked(api, { callbacks: false })
   const { id, brCode } = await charged(shop, { expiresIn: 604_800 })
   api.clock.advance(601)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   shop.bank.payer.pay(brCode, { at: new Date(api.clock.now().getTime() - 595_000) })
   const { pix } = shop.bank.state()
   const [late] = [...pix.values()]
   pix.clear()
   for (let hour = 0; hour < 3; hour++) {
     api.clock.advance(3600)
-    await reconcileDue(api.app)
+    await reconcileDue.run(api.app)
   }
   pix.set(late!.endToEndId, late!)
   api.clock.advance(3600)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   assert.deepEqual(await stateOf(shop, id), OPEN)
   api.clock.advance(20 * 3600)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   assert.deepEqual(await stateOf(shop, id), PAID)
 })
 
@@ -164,14 +163,14 @@ test('without callbacks a payment is found within a minute, however idle the com
   const shop = await openBanked(api, { callbacks: false })
   for (let minute = 0; minute < 3; minute++) {
     api.clock.advance(60)
-    await reconcileDue(api.app)
+    await reconcileDue.run(api.app)
   }
   const { data } = (await shop.post('/charge/pix/static', { amount: 700 })).body
   api.clock.advance(59)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   shop.bank.payer.pay(data.brCode)
   api.clock.advance(60)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   assert.equal(await bookedBy(shop), 700)
 })
 
@@ -184,10 +183,10 @@ test('a bank that does not answer is seen by the operator', async () => {
   }
   silent.clock.advance(700)
   shop.bank.faults.next('GET /pix', '5xx')
-  await reconcileDue(silent.app)
+  await reconcileDue.run(silent.app)
   assert.equal(await seconds(), 700)
   silent.clock.advance(61)
-  await reconcileDue(silent.app)
+  await reconcileDue.run(silent.app)
   assert.equal(await seconds(), 0)
 })
 
@@ -199,7 +198,7 @@ test('what the bank cannot confirm now is asked about again', async () => {
   await callbacksProcessed(shop)
   assert.deepEqual(await stateOf(shop, id), OPEN)
   api.clock.advance(31)
-  await processDueCallbacks(api.app)
+  await processDueCallbacks.run(api.app)
   assert.deepEqual(await stateOf(shop, id), PAID)
 })
 
@@ -320,7 +319,7 @@ test('a txid alone is asked about again while the bank is silent, and foreign on
   assert.equal((await waitingOf(shop)).length, 1)
   assert.equal(shop.bank.seen('GET /cob/{txid}'), 1, 'nothing is asked about what is not ours')
   api.clock.advance(31)
-  await processDueCallbacks(api.app)
+  await processDueCallbacks.run(api.app)
   assert.deepEqual(await stateOf(shop, id), PAID)
   assert.deepEqual(await waitingOf(shop), [])
 })

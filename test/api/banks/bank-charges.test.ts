@@ -4,14 +4,14 @@ import { createApp } from '../../../src/app.ts'
 import { connectBank, disconnectBank } from '../../../src/core/banks/commands.ts'
 import { createCharge } from '../../../src/core/charges/commands.ts'
 import { pixDraft } from '../../../src/core/charges/drafts.ts'
-import { removeOrphans, withBankCode } from '../../../src/core/charges/intents.ts'
+import { withBankCode } from '../../../src/core/charges/intents.ts'
+import { LEASE_S } from '../../../src/core/due.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
-import { LEASE_S } from '../../../src/core/orders.ts'
 import { newId, suffixOf } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { parse } from '../../../src/pix/brcode.ts'
-import { createExpiringAtBanks } from '../../../src/worker/charges.ts'
+import { expireChargesAtBanks, removeOrphans } from '../../../src/worker/due.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
 import { charged, openBanked, pixBody, read } from '../../support/bank.ts'
 import { until } from '../../support/until.ts'
@@ -102,11 +102,11 @@ test('a charge that nobody came back for is removed at the bank, and its key is 
   shop.bank.faults.next('GET /cob/{txid}', '5xx')
   assert.equal((await shop.post('/charge/pix', pixBody(), { headers })).status, 503)
   const orphan = () => [...shop.bank.state().charges.values()][0]!
-  await removeOrphans(api.app)
+  await removeOrphans.run(api.app)
   assert.equal(orphan().status, 'ATIVA', 'the client may still come')
   api.clock.advance(61)
   shop.bank.faults.next('PATCH /cob/{txid}', 'lose answer')
-  await removeOrphans(api.app)
+  await removeOrphans.run(api.app)
   assert.equal(orphan().status, 'REMOVIDA_PELO_USUARIO_RECEBEDOR')
   assert.equal(await countOf('charge_intents', shop.company.id), 0)
   const again = await shop.post('/charge/pix', pixBody(), { headers })
@@ -124,7 +124,7 @@ test('a charge that is being taken back is not given to who comes again meanwhil
   const { made } = shop.bank.faults
   const before = made.length
   shop.bank.faults.next('PATCH /cob/{txid}', 'slow')
-  const taking = removeOrphans(api.app)
+  const taking = removeOrphans.run(api.app)
   await until('the bank has the request', async () => made.length > before)
   // The task waits for longer than its lease.
   api.clock.advance(61)
@@ -146,7 +146,7 @@ test('an orphan stays while the bank is down, and what is written down is never 
   assert.equal((await shop.post('/charge/pix', pixBody())).status, 503)
   api.clock.advance(61)
   shop.bank.faults.next('*', '5xx', 2)
-  await removeOrphans(api.app)
+  await removeOrphans.run(api.app)
   assert.equal(await countOf('charge_intents', shop.company.id), 1)
   const { id } = await charged(shop)
   await api.app.charges.removeIntent.idle()
@@ -157,7 +157,7 @@ test('an orphan stays while the bank is down, and what is written down is never 
     [shop.company.id],
   )
   api.clock.advance(10)
-  await removeOrphans(api.app)
+  await removeOrphans.run(api.app)
   assert.equal(await countOf('charge_intents', shop.company.id), 0)
   assert.equal(shop.bank.state().charges.get(txidOf(id))!.status, 'ATIVA')
 })
@@ -169,10 +169,10 @@ test('a charge that may exist at a disconnected bank is dropped when it has expi
   assert.equal((await shop.post('/charge/pix', pixBody())).status, 503)
   await api.app.db.transaction((tx) => disconnectBank(tx, shop.company.id))
   api.clock.advance(61)
-  await removeOrphans(api.app)
+  await removeOrphans.run(api.app)
   assert.equal(await countOf('charge_intents', shop.company.id), 1)
   api.clock.advance(600)
-  await removeOrphans(api.app)
+  await removeOrphans.run(api.app)
   assert.equal(await countOf('charge_intents', shop.company.id), 0)
 })
 
@@ -269,7 +269,7 @@ test('a charge whose callback was lost is asked about before it is called expire
   api.clock.advance(590)
   const { endToEndId } = shop.bank.payer.pay(paid.brCode)
   api.clock.advance(135)
-  await createExpiringAtBanks(api.app).run()
+  await expireChargesAtBanks.run(api.app)
   const found = await read(shop, paid.id)
   assert.deepEqual([found.status, found.paymentStatus], ['COMPLETED', 'PAID'])
   assert.equal((await read(shop, unpaid.id)).status, 'EXPIRED')
@@ -285,22 +285,21 @@ test('while a bank is down its charges wait for its answer, others do not, and n
   shop.bank.faults.nextCallback('lost')
   shop.bank.payer.pay(paid.brCode)
   api.clock.advance(721)
-  const expiring = createExpiringAtBanks(api.app)
   shop.bank.faults.next('GET /cob', '5xx', 2)
-  await expiring.run()
+  await expireChargesAtBanks.run(api.app)
   const asked = shop.bank.seen('GET /cob/{txid}')
-  await expiring.run()
+  await expireChargesAtBanks.run(api.app)
   assert.equal(shop.bank.seen('GET /cob/{txid}'), asked, 'a silent bank is left alone for a while')
   assert.ok(!(await typesOf(shop.company.id)).includes('charge.expired'))
   assert.ok((await typesOf(other.company.id)).includes('charge.expired'), elsewhere.id)
   api.clock.advance(31)
-  await expiring.run()
+  await expireChargesAtBanks.run(api.app)
   assert.equal((await read(shop, paid.id)).paymentStatus, 'PAID')
   assert.equal((await read(shop, unpaid.id)).status, 'EXPIRED')
   const { id } = await charged(shop)
   api.clock.advance(600 + 30 * 60 + 1)
   shop.bank.faults.next('*', '5xx', 3)
-  await expiring.run()
+  await expireChargesAtBanks.run(api.app)
   assert.equal((await read(shop, id)).status, 'EXPIRED')
   assert.equal(
     (await typesOf(shop.company.id)).filter((type) => type === 'charge.expired').length,
@@ -387,7 +386,7 @@ test('a charge that was removed at the bank during a long pause is not written',
   t.mock.method(bacen, 'issueCharge', async (...order: Parameters<typeof issueCharge>) => {
     const outcome = await issueCharge(...order)
     api.clock.advance(LEASE_S)
-    await removeOrphans(api.app)
+    await removeOrphans.run(api.app)
     const paused_ms = performance.now() + LEASE_S * 1000
     t.mock.method(performance, 'now', () => paused_ms)
     return outcome

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
+import { reconcileDue } from '../../../src/worker/due.ts'
 import { ITAU_CLOCK } from '../../bank/style.ts'
 import { startApi } from '../../support/api.ts'
 import { charged, openBanked, read } from '../../support/bank.ts'
@@ -14,7 +14,7 @@ test('a payment without a callback, at a bank with a local clock, is found and d
   const paidAt = api.clock.now()
   shop.bank.payer.pay(brCode)
   api.clock.advance(60)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   const { status, paymentDate } = await read(shop, id)
   assert.deepEqual([status, paymentDate], ['COMPLETED', paidAt.toISOString()])
 })

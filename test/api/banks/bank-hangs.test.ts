@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditDue } from '../../../src/core/audits/commands.ts'
-import { removeOrphans } from '../../../src/core/charges/intents.ts'
-import { claimDueRefunds } from '../../../src/core/refunds/returns.ts'
-import { billDue, followDue, generateDue } from '../../../src/worker/billing.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import type { DueTask } from '../../../src/core/full-app.ts'
+import { claimDueRefunds } from '../../../src/core/refunds/store.ts'
+import {
+  billDue,
+  carryOutRefunds,
+  followDue,
+  generateDue,
+  processDueCallbacks,
+  removeOrphans,
+} from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, pixBody, read } from '../../support/bank.ts'
+import { dueNow } from '../../support/requests.ts'
 import { makeSubscription, readSubscription } from '../../support/subscriptions.ts'
 import { until } from '../../support/until.ts'
 
@@ -31,20 +37,20 @@ test('refunds that a bank did not answer about come after new ones of others', a
   for (const id of await paid(hung, 12)) await refund(hung, id)
   const [id] = await paid(well, 1)
   hung.bank.faults.next(/devolucao/, '5xx', 100)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   api.clock.advance(3600)
   await refund(well, id!)
-  const claims = await claimDueRefunds(api.app, 10)
+  const claims = await claimDueRefunds(api.app.db, dueNow(api.app, 10))
   assert.equal(claims.length, 10)
   assert.ok(claims.some(({ order: { companyId } }) => companyId === well.company.id))
   hung.bank.faults.clear()
 })
 
 /** Starts a task, and waits until the bank that hangs has a request of it. */
-async function startAt(hung: Banked, task: (app: typeof api.app) => Promise<void>) {
+async function startAt(hung: Banked, task: DueTask) {
   const before = hung.bank.state().requests.length
   hung.bank.faults.next('*', 'slow', 100)
-  const ended = task(api.app)
+  const ended = task.run(api.app)
   await until('the bank has a request', () => hung.bank.state().requests.length > before)
   return {
     async release() {
@@ -95,7 +101,7 @@ async function approve({ bank }: Banked, emv: string): Promise<void> {
   bank.payer.approve(emv)
   await bank.callbacksSent()
   await api.app.callbacks.process.idle()
-  await generateDue(api.app)
+  await generateDue.run(api.app)
 }
 
 test('a charge that is due while a bank hangs is collected at once', async () => {
@@ -150,7 +156,7 @@ test('a bank that hangs keeps no other from taking charges back', async () => {
   }
   api.clock.advance(61)
   hung.bank.faults.next('*', 'slow', 100)
-  const taking = removeOrphans(api.app)
+  const taking = removeOrphans.run(api.app)
   const isRemoved = async () =>
     [...well.bank.state().charges.values()].every(({ status }) => status.startsWith('REMOVIDA'))
   await until('the other has taken it back', isRemoved)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { connectBank } from '../../../src/core/banks/commands.ts'
-import { billDue, followDue, generateDue } from '../../../src/worker/billing.ts'
+import { billDue, followDue, generateDue } from '../../../src/worker/due.ts'
 import { type Bank, startBank } from '../../bank/bank.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
 import { type Banked, openBanked } from '../../support/bank.ts'
@@ -63,12 +63,12 @@ test('after a change of bank no charge is generated for an agreement of the form
   const shop = await openBanked(api)
   const id = await approved(shop)
   await move(shop)
-  await generateDue(app)
+  await generateDue.run(app)
   assert.deepEqual(await chargesOf(shop, id), [])
   assert.deepEqual(await stateOf(shop, id), ['CANCELED', 'CANCELED'])
   assert.deepEqual(await canceledOf(shop), [lost(id)])
   api.clock.advance(7 * DAY_S)
-  await generateDue(app)
+  await generateDue.run(app)
   assert.deepEqual(await chargesOf(shop, id), [])
   assert.equal((await canceledOf(shop)).length, 1, 'said once')
 })
@@ -78,11 +78,11 @@ test('while the next bank does not answer, nothing is generated and nothing ends
   const id = await approved(shop)
   const bank = await move(shop)
   bank.faults.next('GET /rec', '5xx', 100)
-  await generateDue(app)
+  await generateDue.run(app)
   assert.deepEqual([await chargesOf(shop, id), await canceledOf(shop)], [[], []])
   bank.faults.clear()
   api.clock.advance(61)
-  await generateDue(app)
+  await generateDue.run(app)
   assert.deepEqual(await canceledOf(shop), [lost(id)])
 })
 
@@ -93,7 +93,7 @@ test('an agreement that the bank does know is charged, though the connection is 
   for (const [name, rec] of shop.bank.state().recs) bank.state().recs.set(name, rec)
   for (const [place, location] of shop.bank.state().locations)
     bank.state().locations.set(place, location)
-  await generateDue(app)
+  await generateDue.run(app)
   assert.equal((await chargesOf(shop, id)).length, 1)
   assert.deepEqual(await canceledOf(shop), [])
 })
@@ -101,12 +101,12 @@ test('an agreement that the bank does know is charged, though the connection is 
 test('a charge that was generated before the change is canceled with its subscription', async () => {
   const shop = await openBanked(api)
   const id = await approved(shop)
-  await generateDue(app)
-  await billDue(app)
+  await generateDue.run(app)
+  await billDue.run(app)
   assert.equal((await chargesOf(shop, id)).length, 1)
   await move(shop)
   api.clock.advance(6 * DAY_S)
-  await billDue(app)
+  await billDue.run(app)
   const [charge] = await chargesOf(shop, id)
   assert.equal(charge!.status, 'CANCELED')
   assert.deepEqual(await canceledOf(shop), [lost(id)])
@@ -119,7 +119,7 @@ test('one unknown agreement does not hold up the others of its company', async (
   shop.bank.state().recs.delete(made[0].externalRecurrenceId)
   for (const { emv } of made.slice(1)) shop.bank.payer.approve(emv)
   api.clock.advance(QUARTER_S)
-  await followDue(app)
+  await followDue.run(app)
   assert.deepEqual(await stateOf(shop, made[0].id), ['CANCELED', 'CANCELED'])
   for (const { id } of made.slice(1)) {
     assert.deepEqual(await stateOf(shop, id), ['OPEN', 'APPROVED'])

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { compareWithBank } from '../../../src/core/reconciliation/compare.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
-import { createExpiringAtBanks, releaseDueCharges } from '../../../src/worker/charges.ts'
+import { expireChargesAtBanks, reconcileDue, releaseDueCharges } from '../../../src/worker/due.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, read } from '../../support/bank.ts'
 import { balancesOf, makeCode, movementsOf } from '../../support/payments.ts'
@@ -18,7 +17,7 @@ const typesOf = async ({ company }: Banked) =>
 /** Asks all banks for what they have received. */
 async function listReceived(): Promise<void> {
   api.clock.advance(61)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
 }
 
 /** A payment that its bank lists without a txid, and that is booked as unmatched. */
@@ -56,7 +55,7 @@ test('a payment whose txid the bank lists later is matched then, once', async ()
     ['PAID', endToEndId, pix.at.toISOString()],
   )
   await listReceived()
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
   assert.deepEqual(await typesOf(shop), ['payment.unmatched', 'charge.paid', 'charge.received'])
   assert.deepEqual(await movementsOf(api, shop), [
     ['PAYMENT_UNMATCHED', endToEndId, 'bank>unmatched', 1990],
@@ -72,7 +71,7 @@ test('a bank that names the payment only with its charge is asked before the cha
   const { name } = await payUnnamed(shop, brCode)
   api.clock.advance(720)
   name()
-  await createExpiringAtBanks(api.app).run()
+  await expireChargesAtBanks.run(api.app)
   assert.equal((await read(shop, id)).paymentStatus, 'PAID')
   assert.deepEqual(await typesOf(shop), ['payment.unmatched', 'charge.paid'])
   await requireCleanAudit(shop)
@@ -153,7 +152,7 @@ test('a payment of which the bank has returned a part stays as it is when it is 
   await requireSame()
   // Its bank is asked before the charge expires, and by the operator.
   api.clock.advance(720)
-  await createExpiringAtBanks(api.app).run()
+  await expireChargesAtBanks.run(api.app)
   status = 'EXPIRED'
   await requireSame()
   const period = { from: new Date(pix.at.getTime() - 1000), to: api.clock.now() }
@@ -186,7 +185,7 @@ test('what the bank names after days is matched by vintem bank reconcile --settl
   const { id, brCode } = await charged(shop, { expiresIn: 30 * 86_400 })
   const { pix, name } = await payUnnamed(shop, brCode)
   api.clock.advance(5 * 86_400)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   name()
   await listReceived()
   assert.equal((await read(shop, id)).status, 'OPEN', 'it lies too far back')

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
-import { createExpiringAtBanks, expireDueCharges } from '../../../src/worker/charges.ts'
+import { expireChargesAtBanks, expireDueCharges, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, pixBody, read } from '../../support/bank.ts'
 import { balancesOf } from '../../support/payments.ts'
@@ -32,7 +31,7 @@ async function eventsOf({ company }: Client) {
 const typesOf = async (shop: Client) => (await eventsOf(shop)).map(({ type }) => type)
 
 /** Runs the task anew, because it leaves a bank that did not answer alone for a while. */
-const expire = () => createExpiringAtBanks(api.app).run()
+const expire = () => expireChargesAtBanks.run(api.app)
 
 async function callbacksProcessed({ bank }: Banked): Promise<void> {
   await bank.callbacksSent()
@@ -73,7 +72,7 @@ test('the task of other companies leaves charges at real banks to the one that a
   const [paid] = [await charged(shop), await charged(shop), await charged(other)]
   payInSilence(shop, paid)
   api.clock.advance(LIFETIME_S + GRACE_S)
-  await expireDueCharges(api.app)
+  await expireDueCharges.run(api.app)
   assert.deepEqual(await typesOf(shop), [])
   assert.deepEqual(await typesOf(other), ['charge.expired'])
   await expire()
@@ -139,7 +138,7 @@ test('a callback after the expiry event about a payment in time completes the ch
   await callbacksProcessed(shop)
   assert.deepEqual(await stateOf(shop, charge.id), PAID)
   assert.equal((await read(shop, charge.id)).paymentDate, pix.at.toISOString())
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   await expire()
   const [expired, paid, ...more] = await eventsOf(shop)
   assert.deepEqual([expired!.type, paid!.type, more], ['charge.expired', 'charge.paid', []])

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { acceptPayment } from '../../../src/core/payments/commands.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
-import { claimDuePayouts, payOut } from '../../../src/core/withdrawals/payouts.ts'
-import { payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { payOut } from '../../../src/core/withdrawals/payouts.ts'
+import { claimDuePayouts } from '../../../src/core/withdrawals/store.ts'
+import { payOutWithdrawals, reconcileDue } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, openBanked } from '../../support/bank.ts'
+import { dueNow } from '../../support/requests.ts'
 import { balanceOf, confirmed, rowOf } from '../../support/withdrawals.ts'
 
 const api = await startApi()
@@ -28,7 +29,7 @@ async function rich(sends: Kind): Promise<Banked> {
   const shop = await openBanked(api, { style: { sends }, payouts: 'bank' })
   const { endToEndId } = shop.bank.payer.payKey(shop.company.pixKey, 100_000)
   api.clock.advance(61)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   const { db, clock } = api.app
   await db.transaction((tx) => acceptPayment(tx, shop.company.id, endToEndId, clock.now()))
   return shop
@@ -38,15 +39,15 @@ for (const sends of ['inter', 'sicoob'] as const) {
   test(`${sends}: a withdrawal is sent once, and the audit finds it at the bank`, async () => {
     const shop = await rich(sends)
     const id = await confirmed(api, shop, 5000)
-    await payOutWithdrawals(api.app)
-    await payOutWithdrawals(api.app)
+    await payOutWithdrawals.run(api.app)
+    await payOutWithdrawals.run(api.app)
     const sent = [...shop.bank.state().sends.values()]
     const { status, end_to_end_id, bank_reference } = await rowOf(api, id)
     assert.deepEqual([status, end_to_end_id], ['COMPLETED', sent[0]!.endToEndId])
     assert.deepEqual([sent.length, sent[0]!.amount], [1, 5000])
     assert.ok(bank_reference)
     api.clock.advance(86_400)
-    await reconcileDue(api.app)
+    await reconcileDue.run(api.app)
     const { faults } = await auditCompany(api.app, shop.company.id, { whole: true })
     assert.deepEqual(faults, [])
   })
@@ -56,11 +57,11 @@ for (const sends of ['inter', 'sicoob'] as const) {
     const id = await confirmed(api, shop, 5000)
     shop.bank.faults.next(ORDER[sends], 'lose answer')
     shop.bank.faults.next(QUESTION[sends], '5xx')
-    await payOutWithdrawals(api.app)
+    await payOutWithdrawals.run(api.app)
     assert.equal((await rowOf(api, id)).status, 'PROCESSING')
     for (let i = 0; i < 3; i++) {
       api.clock.advance(600)
-      await payOutWithdrawals(api.app)
+      await payOutWithdrawals.run(api.app)
     }
     assert.equal((await rowOf(api, id)).status, 'COMPLETED')
     assert.equal(shop.bank.state().sends.size, 1)
@@ -72,7 +73,7 @@ for (const sends of ['efi', 'inter', 'sicoob'] as const) {
     const shop = await rich(sends)
     const id = await confirmed(api, shop, 5000)
     shop.bank.faults.next(ORDER[sends], 'refuse')
-    await payOutWithdrawals(api.app)
+    await payOutWithdrawals.run(api.app)
     const { status, failure, ordered_at } = await rowOf(api, id)
     assert.equal(status, 'FAILED')
     assert.match(String(failure), /^A operação não é permitida/)
@@ -88,11 +89,11 @@ for (const sends of ['efi', 'inter', 'sicoob'] as const) {
     const id = await confirmed(api, shop, 5000)
     shop.bank.faults.next(ORDER[sends], 'lose answer')
     shop.bank.faults.next(QUESTION[sends], '5xx', 2)
-    await payOutWithdrawals(api.app)
+    await payOutWithdrawals.run(api.app)
     shop.bank.faults.next(ORDER[sends], 'refuse')
     shop.bank.faults.next(QUESTION[sends], 'refuse', 2)
     api.clock.advance(600)
-    await payOutWithdrawals(api.app)
+    await payOutWithdrawals.run(api.app)
     assert.equal((await rowOf(api, id)).status, 'PROCESSING')
     assert.deepEqual(await balanceOf(api, shop), { available: 95_000, held: 5000 })
   })
@@ -102,7 +103,7 @@ test('sicoob: a worker whose claim another has taken over confirms nothing', asy
   const shop = await rich('sicoob')
   const id = await confirmed(api, shop, 5000)
   const claim = async () => {
-    const claims = await claimDuePayouts(api.app, 100)
+    const claims = await claimDuePayouts(api.app.db, dueNow(api.app, 100))
     return claims.find(({ order }) => order.companyId === shop.company.id)!
   }
   const slow = await claim()

@@ -3,7 +3,7 @@ import { after, test } from 'node:test'
 import { connectBank, disconnectBank } from '../../../src/core/banks/commands.ts'
 import { findCompany } from '../../../src/core/companies/store.ts'
 import { compareWithBank } from '../../../src/core/reconciliation/compare.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds } from '../../../src/worker/due.ts'
 import { startBank } from '../../bank/bank.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { pay } from '../../support/payments.ts'
@@ -98,13 +98,13 @@ test('refunds are compared: done, under way, and made by the bank', async () => 
   await reconcile(client, true)
   const refund = await client.post(`/refund/${id}`, { value: 400 })
   assert.equal(refund.status, 201, refund.text)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   api.clock.advance(1)
   assert.deepEqual(await reconcile(client), { ...AGREED, matched: [2, 1400] })
 
   bank.course({ refunds: 'later' })
   await client.post(`/refund/${id}`, { value: 100 })
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   bank.finishRefunds()
   bank.course({ refunds: 'at once' })
   api.clock.advance(1)
@@ -178,7 +178,7 @@ test('a refund of a payment before the period is asked for by name', async () =>
   await reconcile(client, true)
   api.clock.advance(2 * 24 * 3600)
   await client.post(`/refund/${id}`, { value: 400 })
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   api.clock.advance(1)
   assert.deepEqual(await reconcile(client), { ...AGREED, matched: [1, 400] })
   bank.state().refunds.length = 0

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
-import { releaseDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, reconcileDue, releaseDueCharges } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, read } from '../../support/bank.ts'
 import { lastCode, lettersOf } from '../../support/mail.ts'
@@ -32,7 +30,7 @@ async function paidTwice(shop: Banked, amount: number): Promise<string> {
   shop.bank.payer.pay(brCode)
   const { endToEndId } = shop.bank.payer.pay(brCode)
   await processed(shop)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   return endToEndId
 }
 
@@ -55,7 +53,7 @@ const returnsOf = async (shop: Banked) =>
 /** The books agree with themselves and with the bank. */
 async function requireAgreement(shop: Banked): Promise<void> {
   api.clock.advance(3600)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   const audit = await auditCompany(app, shop.company.id, { whole: true })
   assert.deepEqual([audit.bank, audit.faults], ['asked', []])
 }
@@ -68,7 +66,7 @@ const balances = async (shop: Banked) => {
 test('a return by the bank is booked when its callback comes, with events and a mail', async () => {
   const shop = await openBanked(api)
   const { id, endToEndId } = await sold(shop, 5000)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   assert.deepEqual(await balances(shop), [5000, 0, 0, 0])
   const { returnId } = shop.bank.returnByItself(endToEndId, { amount: 2000 })
   await processed(shop)
@@ -113,14 +111,14 @@ test('a return is booked once, however often and by whomever it is reported', as
   const { callback, bank } = shop
   bank.returnByItself(endToEndId, { amount: 1000 })
   const report = () => bank.callbacks.forge(`${callback}/pix`, { pix: [{ endToEndId }] })
-  await Promise.all([report(), report(), reconcileDue(app), report(), reconcileDue(app)])
+  await Promise.all([report(), report(), reconcileDue.run(app), report(), reconcileDue.run(app)])
   await processed(shop)
   await report()
   await processed(shop)
   assert.deepEqual(await returnsOf(shop), [['pending>bank', 1000]])
   assert.equal((await eventsOf(shop, 'payment.returned')).length, 1)
   assert.equal((await mailsOf(shop)).length, 1)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   assert.deepEqual(await balances(shop), [4000, 0, 0, 0])
   await requireAgreement(shop)
 })
@@ -131,9 +129,9 @@ test('without a callback the list of payments shows it within a minute', async (
   const { endToEndId } = shop.bank.payer.pay(brCode)
   shop.bank.returnByItself(endToEndId)
   api.clock.advance(61)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   assert.deepEqual(await returnsOf(shop), [['pending>bank', 5000]])
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   assert.deepEqual(await balances(shop), [0, 0, 0, 0])
   await requireAgreement(shop)
 })
@@ -143,15 +141,15 @@ test('the return of an old payment is found within a day, by asking for returns 
     const shop = await openBanked(api, { style: { returns } })
     const { bank, company } = shop
     const { endToEndId } = await sold(shop, 5000)
-    await releaseDueCharges(app)
+    await releaseDueCharges.run(app)
     api.clock.advance(70 * DAY_S)
-    await reconcileDue(app)
+    await reconcileDue.run(app)
     bank.state().webhooks.pix.clear()
     bank.returnByItself(endToEndId)
     api.clock.advance(DAY_S)
     const { faults } = await auditCompany(app, company.id, { whole: true })
     assert.deepEqual(faults, [], 'it may be on its way')
-    await reconcileDue(app)
+    await reconcileDue.run(app)
     assert.deepEqual(await balances(shop), [0, 0, 0, 0])
     await requireAgreement(shop)
   }
@@ -162,7 +160,7 @@ test('a bank that does not list its returns still lists its payments', async () 
   const { brCode } = await charged(shop, { amount: 5000 })
   const { endToEndId } = shop.bank.payer.pay(brCode)
   api.clock.advance(61)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   assert.deepEqual(await balances(shop), [0, 5000, 0, 0])
   shop.bank.returnByItself(endToEndId)
   const { faults } = await auditCompany(app, shop.company.id, { whole: true })
@@ -172,7 +170,7 @@ test('a bank that does not list its returns still lists its payments', async () 
 test('more can go back than is available, and the next money makes up for it', async () => {
   const shop = await openBanked(api)
   const { id, endToEndId } = await sold(shop, 5000)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   const started = await shop.post('/account-balance/withdraw', { value: 4000 })
   assert.equal(started.status, 201, started.text)
   const path = `/account-balance/withdraw/${started.body.data.withdrawId}`
@@ -188,10 +186,10 @@ test('more can go back than is available, and the next money makes up for it', a
   assert.match(statement.text, /Devolução feita pelo banco/)
 
   await sold(shop, 1500)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   assert.deepEqual(await balances(shop), [-2500, 0, 4000, 0])
   const second = await sold(shop, 3000)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   assert.deepEqual(await balances(shop), [500, 0, 4000, 0])
   const refused = await shop.post(`/refund/${second.id}`, {})
   assert.equal(refused.body.errors[0].code, 'insufficient_balance')
@@ -226,7 +224,7 @@ test('what is left of a payment after a return goes back by a refund', async () 
   await processed(shop)
   const { body } = await shop.post(`/payment/unmatched/${endToEndId}/refund`, {})
   assert.equal(body.data.value, 3800)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   assert.deepEqual(await balances(shop), [5000, 0, 0, 0])
   await requireAgreement(shop)
 })
@@ -242,12 +240,12 @@ test('the bank returns the money of a charge before it gets our order: it goes b
   for (const isReleased of [false, true]) {
     const shop = await openBanked(api)
     const { id, endToEndId } = await sold(shop, 5000)
-    if (isReleased) await releaseDueCharges(app)
+    if (isReleased) await releaseDueCharges.run(app)
     await outrun(shop, `/refund/${id}`, endToEndId)
     assert.deepEqual(await balances(shop), [-5000, 0, 5000, 0])
     assert.equal((await read(shop, id)).refunded, 5000)
-    await carryOutRefunds(app)
-    await releaseDueCharges(app)
+    await carryOutRefunds.run(app)
+    await releaseDueCharges.run(app)
     assert.deepEqual(await balances(shop), [0, 0, 0, 0])
     const { paymentStatus, refunded } = await read(shop, id)
     assert.deepEqual([paymentStatus, refunded], ['REFUNDED', 5000])
@@ -263,7 +261,7 @@ test('a return beside a refund of a part leaves nothing in pending', async () =>
   await processed(shop)
   assert.deepEqual(await balances(shop), [-3000, 0, 3000, 0])
   await requireAgreement(shop)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   assert.deepEqual(await balances(shop), [0, 0, 0, 0])
   await requireAgreement(shop)
 })
@@ -273,7 +271,7 @@ test('the bank returns an unmatched payment before it gets our order: it goes ba
   const endToEndId = await paidTwice(shop, 5000)
   await outrun(shop, `/payment/unmatched/${endToEndId}/refund`, endToEndId)
   assert.deepEqual(await balances(shop), [0, 0, 5000, 0])
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   assert.deepEqual(await balances(shop), [5000, 0, 0, 0])
   assert.deepEqual((await shop.get('/payment/unmatched')).body.data, [])
   await requireAgreement(shop)
@@ -282,16 +280,16 @@ test('the bank returns an unmatched payment before it gets our order: it goes ba
 test('a refund of ours is no return of the bank, even while it is being made', async () => {
   const shop = await openBanked(api)
   const { id } = await sold(shop, 5000)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   shop.bank.course({ refunds: 'later' })
   assert.equal((await shop.post(`/refund/${id}`, { value: 1000 })).status, 201)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   shop.bank.finishRefunds()
   await processed(shop)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   assert.deepEqual(await returnsOf(shop), [])
   api.clock.advance(60)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   assert.deepEqual(await balances(shop), [4000, 0, 0, 0])
   await requireAgreement(shop)
 })

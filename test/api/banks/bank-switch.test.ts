@@ -3,9 +3,8 @@ import { after, test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { connectBank } from '../../../src/core/banks/commands.ts'
 import { acceptPayment } from '../../../src/core/payments/commands.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { listWaiting } from '../../../src/core/withdrawals/manual-payouts-store.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, payOutWithdrawals, reconcileDue } from '../../../src/worker/due.ts'
 import { type Bank, startBank } from '../../bank/bank.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked } from '../../support/bank.ts'
@@ -57,16 +56,16 @@ test('a refund that a former bank may have made is not called failed by the next
   assert.equal((await shop.post(`/refund/${id}`, {})).status, 201)
   shop.bank.faults.next(/devolucao/, 'lose answer')
   shop.bank.faults.next(/devolucao/, '5xx')
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   await move(shop)
   for (let i = 0; i < 3; i++) {
     api.clock.advance(3600)
-    await carryOutRefunds(api.app)
+    await carryOutRefunds.run(api.app)
   }
   assert.deepEqual(await refundsOf(shop), [{ status: 'PROCESSING' }])
   await connect(shop, shop.bank, 'manual')
   api.clock.advance(3600)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(await refundsOf(shop), [{ status: 'COMPLETED' }])
   assert.equal(shop.bank.state().refunds.length, 1)
 })
@@ -76,7 +75,7 @@ async function rich(): Promise<Banked> {
   const shop = await openBanked(api, { ...EFI, payouts: 'bank' })
   const { endToEndId } = shop.bank.payer.payKey(shop.company.pixKey, 100_000)
   api.clock.advance(61)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   const { db, clock } = api.app
   await db.transaction((tx) => acceptPayment(tx, shop.company.id, endToEndId, clock.now()))
   return shop
@@ -87,10 +86,10 @@ test('a withdrawal through the bank is sent once, however the answer gets lost',
   const id = await confirmed(api, shop, 5000)
   shop.bank.faults.next(/PUT .*gn.pix/, 'lose answer')
   shop.bank.faults.next(/GET .*gn.pix/, '5xx')
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await rowOf(api, id)).status, 'PROCESSING')
   api.clock.advance(3600)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await rowOf(api, id)).status, 'COMPLETED')
   assert.equal(shop.bank.state().sends.size, 1)
 })
@@ -100,10 +99,10 @@ test('a withdrawal that a former bank may have sent is left to an operator', asy
   const id = await confirmed(api, shop, 5000)
   shop.bank.faults.next(/PUT .*gn.pix/, 'lose answer')
   shop.bank.faults.next(/GET .*gn.pix/, '5xx')
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   const next = await move(shop, 'bank')
   api.clock.advance(3600)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.deepEqual([shop.bank.state().sends.size, next.state().sends.size], [1, 0])
   const { status, manual } = await rowOf(api, id)
   assert.deepEqual([status, manual], ['PROCESSING', true])

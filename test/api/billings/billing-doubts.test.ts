@@ -15,7 +15,7 @@ import { fromPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import type { Collection, Provider } from '../../../src/provider/port.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
-import { billDue, generateDue } from '../../../src/worker/billing.ts'
+import { billDue, generateDue } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { approvedSubscription, chargesOf } from '../../support/billing.ts'
 import { balancesOf } from '../../support/payments.ts'
@@ -35,8 +35,8 @@ const withBank = (change: Partial<Provider>): FullApp => ({
 async function scheduled() {
   const client = await api.client()
   const { id } = await approvedSubscription(api, client)
-  await generateDue(app)
-  await billDue(app)
+  await generateDue.run(app)
+  await billDue.run(app)
   const [charge] = await chargesOf(client, id)
   const chargeId = fromPublic('charge', charge!.id)!
   const company = (await findCompany(app.db, client.company.id))!

@@ -8,8 +8,7 @@ import { generateCharges } from '../../../src/core/recurrences/generate.ts'
 import { violatedConstraint } from '../../../src/db/database.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { billDue, generateDue } from '../../../src/worker/billing.ts'
-import { collectDue } from '../../../src/worker/collect.ts'
+import { billDue, collectDue, generateDue } from '../../../src/worker/due.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import {
   approvedSubscription,
@@ -36,9 +35,9 @@ const sleepUntil = (moment: string) =>
 
 /** All that a worker does about subscriptions, once. */
 async function work(worker = app): Promise<void> {
-  await generateDue(worker)
-  await billDue(worker)
-  await collectDue(worker)
+  await generateDue.run(worker)
+  await billDue.run(worker)
+  await collectDue.run(worker)
 }
 
 /** Works through days, at each moment of them at which something can be due. */
@@ -107,7 +106,7 @@ test('an attempt that fails without a callback is still followed by every retry'
     sleepUntil(at(day, '08:00:00'))
     assert.equal((await simulator.collectDue(client.company.id, clock.now(), 10)).length, 1)
     sleepUntil(at(day, '12:00:00'))
-    await billDue(app)
+    await billDue.run(app)
     const tried = days.slice(0, n + 1).map((one) => `${one} FAILED`)
     const next = n < 3 ? [`${days[n + 1]} SCHEDULED`] : []
     assert.deepEqual(await attemptsOf(api, client), [...tried, ...next])
@@ -122,7 +121,7 @@ test('a cancellation by the payer without a callback is found when the bank is a
   const waiting = await subscribed()
   await work()
   const unscheduled = await subscribed()
-  await generateDue(app)
+  await generateDue.run(app)
   for (const { client, id } of [waiting, unscheduled]) {
     const decided = await simulator.decide(
       client.company.id,
@@ -168,7 +167,7 @@ test('after weeks without a worker every missed cycle is charged, each on anothe
   await beginOn('2026-10-01')
   const { client, id } = await subscribed({ frequency: 'WEEKLY' })
   // The first is generated, and then no worker orders it at the bank in time.
-  await generateDue(app)
+  await generateDue.run(app)
   sleepUntil(at('2026-11-05', '12:00:00'))
   await workThrough('2026-11-06', '2026-11-25')
   const paid = await api.rows<{ cycle: number; due_on: Day; status: string }>(
@@ -221,9 +220,9 @@ test('workers at the same time, in one process or two, create one charge for a c
   const together = (task: (worker: FullApp) => Promise<void>) => Promise.all(workers.map(task))
   for (const day of ['2026-12-01', '2026-12-04', '2027-01-01', '2027-01-04']) {
     sleepUntil(at(day, '09:30:00'))
-    await together((worker) => generateDue(worker))
-    await together((worker) => billDue(worker))
-    await together(collectDue)
+    await together((worker) => generateDue.run(worker))
+    await together((worker) => billDue.run(worker))
+    await together((worker) => collectDue.run(worker))
   }
   for (const { id } of many) {
     assert.deepEqual(await statesOf(client, id), ['COMPLETED PAID', 'COMPLETED PAID'])
@@ -241,7 +240,7 @@ test('the database refuses a second charge for a cycle', async () => {
   await beginOn('2027-01-11')
   const subscription = await subscribed()
   const { client, id } = subscription
-  await generateDue(app)
+  await generateDue.run(app)
   const billing = await billingOf(subscription)
   const again = { ...billing, chargeId: fromPublic('rec', id)! }
   await assert.rejects(
@@ -271,7 +270,7 @@ test('a charge that is canceled just before its order is never ordered at the ba
   await beginOn('2027-01-18')
   const subscription = await subscribed()
   const { client, id } = subscription
-  await generateDue(app)
+  await generateDue.run(app)
   const taken = await billingOf(subscription)
   const [charge] = await chargesOf(client, id)
   assert.equal((await client.post(`/charge/${charge!.id}/cancel`)).status, 200)

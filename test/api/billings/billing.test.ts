@@ -3,8 +3,7 @@ import { test } from 'node:test'
 import { cancelCharge } from '../../../src/core/charges/commands.ts'
 import { announceChange, waitUntilApplied } from '../../../src/core/companies/announce.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
-import { billDue, generateDue } from '../../../src/worker/billing.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { billDue, carryOutRefunds, generateDue } from '../../../src/worker/due.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import {
   approvedSubscription,
@@ -52,8 +51,8 @@ async function movedClient(): Promise<Client> {
 }
 
 /** The company's tasks, one by one. */
-const generate = ({ company }: Client) => generateDue(app, undefined, company.id)
-const bill = ({ company }: Client) => billDue(app, undefined, company.id)
+const generate = ({ company }: Client) => generateDue.run(app, undefined, company.id)
+const bill = ({ company }: Client) => billDue.run(app, undefined, company.id)
 
 const countOf = async (client: Client, type: string) =>
   (await feedOf(client)).filter((event) => event.type === type).length
@@ -371,7 +370,7 @@ test('a collected charge is refunded like any other, and the subscription goes o
   const [charge] = await chargesOf(client, id)
   const { status, text } = await client.post(`/refund/${charge!.id}`)
   assert.equal(status, 201, text)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   assert.deepEqual(await statesOf(client, id), ['COMPLETED REFUNDED'])
   assert.deepEqual(await balancesOf(api, client), EMPTY)
   const feed = await feedOf(client)

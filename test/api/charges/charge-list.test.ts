@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { releaseDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { makePaid } from '../../support/payments.ts'
 
@@ -143,10 +142,10 @@ test('paid charges are found by what has become of their money', async () => {
     await makePaid(api, client, 1990),
   ]
   await client.post(`/refund/${refunded}`)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   api.clock.advance(60)
   const { id: paid } = await makePaid(api, client, 1990)
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
   for (const [query, ids] of Object.entries({
     'paymentStatus=PAID': [paid],
     'paymentStatus=RECEIVED': [received],

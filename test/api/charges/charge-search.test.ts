@@ -4,9 +4,13 @@ import fc from 'fast-check'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { localDateOf } from '../../../src/pix/local-time.ts'
 import { chargeTxid, staticTxid } from '../../../src/provider/txid.ts'
-import { followDue, generateDue } from '../../../src/worker/billing.ts'
-import { expireDueCharges, releaseDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import {
+  carryOutRefunds,
+  expireDueCharges,
+  followDue,
+  generateDue,
+  releaseDueCharges,
+} from '../../../src/worker/due.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { approvedSubscription } from '../../support/billing.ts'
 import { makeCode, pay } from '../../support/payments.ts'
@@ -56,13 +60,13 @@ async function makeShop(): Promise<{ client: Client; known: Map<string, Known> }
     if (i % 9 === 3) await client.post(`/refund/${id}`)
     if (i % 8 === 2) await pay(api, code.brCode)
     api.clock.advance(5 * HOUR_S)
-    await carryOutRefunds(api.app)
-    await releaseDueCharges(api.app)
-    if (i === 15) await expireDueCharges(api.app)
+    await carryOutRefunds.run(api.app)
+    await releaseDueCharges.run(api.app)
+    if (i === 15) await expireDueCharges.run(api.app)
   }
   await approvedSubscription(api, client)
-  await followDue(api.app)
-  await generateDue(api.app)
+  await followDue.run(api.app)
+  await generateDue.run(api.app)
   for (const { id, ...rest } of await listed(client)) {
     if (known.has(id)) continue
     if (rest.correlationID) learn(id, { kind: 'STATIC' }, codeTxid)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expireDueCharges } from '../../../src/worker/charges.ts'
+import { expireDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { stored } from '../storage.ts'
 
@@ -117,7 +117,7 @@ test('a canceled or expired charge cannot be paid', async () => {
   ]
   await cancel(client, canceled)
   api.clock.advance(5)
-  await expireDueCharges(api.app)
+  await expireDueCharges.run(api.app)
   api.clock.advance(5)
   const before = await stored(api)
   for (const id of [canceled, expired, swept]) {
@@ -223,8 +223,8 @@ test('the worker writes each expiry down once, with one event, however often it 
   const [paid, later] = [await makeCharge(keeper!), await makeCharge(keeper!, { expiresIn: 11 })]
   await pay(keeper!, paid)
   api.clock.advance(10)
-  await Promise.all([1, 2, 3].map(() => expireDueCharges(api.app)))
-  await expireDueCharges(api.app)
+  await Promise.all([1, 2, 3].map(() => expireDueCharges.run(api.app)))
+  await expireDueCharges.run(api.app)
   for (const [client, id] of charges) {
     const types = await typesOf(client, id)
     assert.equal(types.at(-1), 'charge.expired')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from '../../../src/pix/brcode.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds } from '../../../src/worker/due.ts'
 import { payer, startApi } from '../../support/api.ts'
 import { charged, openBanked, pixBody, read } from '../../support/bank.ts'
 import { lettersOf } from '../../support/mail.ts'
@@ -126,7 +126,7 @@ test('the comment of a refund goes to the bank with it', async () => {
   for (const body of [{ value: 500, comment: 'Sem estoque\nde cordas' }, { value: 490 }]) {
     const { status, text } = await shop.post(`/refund/${id}`, body)
     assert.equal(status, 201, text)
-    await carryOutRefunds(api.app)
+    await carryOutRefunds.run(api.app)
   }
   const received = shop.bank.state().refunds.map(({ amount, message }) => [amount, message])
   assert.deepEqual(received, [

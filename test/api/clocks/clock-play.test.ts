@@ -2,14 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
 import { createApp } from '../../../src/app.ts'
-import { findDue, findReleasable } from '../../../src/core/charges/due-store.ts'
-import { dueWorkOf } from '../../../src/core/clocks/due.ts'
+import { EXPIRING, RELEASING } from '../../../src/core/charges/due-store.ts'
+import { dueOf } from '../../../src/core/clocks/commands.ts'
 import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../../../src/core/companies/announce.ts'
+import { findDue } from '../../../src/core/due.ts'
 import type { DueTask, FullApp } from '../../../src/core/full-app.ts'
 import { asOnePlace, type Tx } from '../../../src/db/database.ts'
 import { createLog } from '../../../src/lib/log.ts'
-import { expireDueCharges } from '../../../src/worker/charges.ts'
 import { advanceTestClocks } from '../../../src/worker/clocks.ts'
+import { expireDueCharges } from '../../../src/worker/due.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { after, CLOCK } from '../../support/clocks.ts'
 import { makeCharge } from '../../support/payments.ts'
@@ -127,12 +128,13 @@ test('two workers never advance the same clock at once, and advance several cloc
     due: watched.due.map(
       (source): DueTask => ({
         ...source,
-        async run(own, company) {
-          const now = (running.get(company.id) ?? 0) + 1
-          running.set(company.id, now)
-          most.set(company.id, Math.max(most.get(company.id) ?? 0, now))
-          await source.run(own, company)
-          running.set(company.id, running.get(company.id)! - 1)
+        async run(own, signal, only) {
+          const id = only!
+          const now = (running.get(id) ?? 0) + 1
+          running.set(id, now)
+          most.set(id, Math.max(most.get(id) ?? 0, now))
+          await source.run(own, signal, only)
+          running.set(id, running.get(id)! - 1)
         },
       }),
     ),
@@ -149,7 +151,7 @@ test('two workers never advance the same clock at once, and advance several cloc
 test('while a clock advances, sweeps over all companies skip its company', async () => {
   const { client, start } = await advancing()
   clock.advance(15)
-  await expireDueCharges(app)
+  await expireDueCharges.run(app)
   assert.deepEqual(await expiriesOf(client), [])
   await advanceTestClocks(app)
   assert.deepEqual(
@@ -201,10 +203,10 @@ test('work that fails is tried again, and time does not go past it', async () =>
     due: app.due.map(
       (source): DueTask => ({
         ...source,
-        async run(own, company) {
+        async run(...asked) {
           failures += 1
           if (failures <= 3) throw new Error('out of order')
-          await source.run(own, company)
+          await source.run(...asked)
         },
       }),
     ),
@@ -243,9 +245,10 @@ test('what is due for one company is found among its own charges, however many o
   await api.rows('analyze charges')
   const plans: string[] = []
   const tx = explaining(plans)
-  for (const find of [findDue, findReleasable]) await find(tx, clock.now(), 1000, small.id, [])
-  const { due } = app
-  await assert.rejects(dueWorkOf({ db: { ...app.db, light: tx }, due }, small.id, clock.now()))
+  for (const kind of [EXPIRING, RELEASING]) {
+    await findDue(tx, kind, { now: clock.now(), max: 1000, only: small.id, except: [] })
+  }
+  await assert.rejects(dueOf({ ...app, db: { ...app.db, light: tx } }, small.id, clock.now()))
   assert.equal(plans.length, 3)
   assert.match(plans[2]!, /charges_state.*charges_settling/s)
   for (const plan of plans) {

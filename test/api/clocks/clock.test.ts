@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { toCents } from '../../../src/lib/money.ts'
-import { expireDueCharges, releaseDueCharges } from '../../../src/worker/charges.ts'
+import {
+  carryOutRefunds,
+  expireDueCharges,
+  expireDueWithdrawals,
+  payOutWithdrawals,
+  reconcileDue,
+  releaseDueCharges,
+} from '../../../src/worker/due.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
-import { expireDueWithdrawals } from '../../../src/worker/withdrawals.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { advance, after, CLOCK, startPlaying } from '../../support/clocks.ts'
 import { lastCode } from '../../support/mail.ts'
@@ -148,9 +152,9 @@ test('what becomes due by itself after a move is done by the company’s time', 
   const paid = await makePaid(api, client, 1990)
   const id = await start(client, 5000)
   const sweep = async () => {
-    await expireDueCharges(app)
-    await releaseDueCharges(app)
-    await expireDueWithdrawals(app)
+    await expireDueCharges.run(app)
+    await releaseDueCharges.run(app)
+    await expireDueWithdrawals.run(app)
   }
   await sweep()
   assert.deepEqual(await stateOf(client, paid.id), ['COMPLETED', 'PAID'])
@@ -185,9 +189,9 @@ test('the simulated bank lives in the time of its account, and its books agree w
   assert.match(endToEndId, /^E99999999202708\d\d/, 'the scheme’s id says when')
   await pay(api, brCode)
   assert.equal((await client.post(`/refund/${id}`, { value: 500 })).status, 201)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   await confirmed(api, client, 5000)
-  await payOutWithdrawals(app)
+  await payOutWithdrawals.run(app)
   const transfers = await api.rows<{ direction: string; at: Date }>(
     'select direction, at from simulated_transfers where account_id = $1 order by direction',
     [client.company.id],
@@ -220,7 +224,7 @@ test('a payment without a callback is found in the company’s time', async () =
   await app.providers.simulator.pay({ id: company, clockAhead_ms }, { txid, amount })
   assert.ok(brCode)
   clock.advance(600)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
   const [row] = await api.rows<{ asked_until: Date; next_attempt_at: Date }>(
     'select asked_until, next_attempt_at from reconciliations where company_id = $1',

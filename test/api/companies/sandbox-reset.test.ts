@@ -4,8 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { addressOfServer, writeAddress } from '../../../src/running.ts'
 import { openSandbox, resetSandbox, type Sandbox } from '../../../src/sandbox.ts'
-import { generateDue } from '../../../src/worker/billing.ts'
-import { expireDueCharges } from '../../../src/worker/charges.ts'
+import { expireDueCharges, generateDue } from '../../../src/worker/due.ts'
 import { type Client, type Reply, startApi } from '../../support/api.ts'
 import { CLOCK } from '../../support/clocks.ts'
 import { makeCharge } from '../../support/payments.ts'
@@ -79,8 +78,8 @@ test('the former company has no key that works, gets no more deliveries, and kee
     subscription,
   )
   api.clock.advance(40 * 86_400)
-  await generateDue(app)
-  await expireDueCharges(app)
+  await generateDue.run(app)
+  await expireDueCharges.run(app)
   const charges = (await of('charges')).map(({ status }) => status)
   assert.deepEqual(charges, ['EXPIRED'], 'nothing is charged any more')
   const deliveries = await api.rows('select 1 from deliveries where company_id = $1', [

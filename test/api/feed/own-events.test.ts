@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { listOfCharge } from '../../../src/core/feed/store.ts'
 import { EVENT_REFERENCE } from '../../../src/http/openapi/webhooks.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
 import { makeCharge, pay, returnOf, SANDBOX_PAYMENT } from '../../support/payments.ts'
 import { decide, makeRecurring, RECURRENCES, subscribe } from '../../support/subscriptions.ts'
@@ -61,7 +61,7 @@ test('charge.refunded says which refund it was, and what can still go back', asy
   for (const value of [3000, 2000]) {
     refunds.push((await client.post(`/refund/${id}`, { value })).body.data.id)
   }
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   const returned = await client.post(returnOf(endToEndId), {})
   const [first, second, last, ...others] = await sent(client, 'charge.refunded')
   const bodyOf = (status: string, refund: object, refundable: number) => ({

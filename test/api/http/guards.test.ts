@@ -15,10 +15,11 @@ import { violatedConstraint } from '../../../src/db/database.ts'
 import { fromPublic, newId, type Uuid } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import type { Provider } from '../../../src/provider/port.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/due.ts'
 import { payer, startApi } from '../../support/api.ts'
 import { signIn } from '../../support/dashboard.ts'
 import { makeCharge, makePaid, makeUnmatched } from '../../support/payments.ts'
+import { dueAt } from '../../support/requests.ts'
 import { answer, confirm, confirmed, rowOf, start, waiting } from '../../support/withdrawals.ts'
 
 const api = await startApi()
@@ -57,8 +58,8 @@ test('an intent whose charge is being removed at the bank cannot be leased', asy
   const intent = { companyId: company.id, id: newId(), createdAt: now, expiresAt: later(600) }
   await intents.insert(db, [{ ...intent, guard: null, leasedUntil: later(60) }])
   assert.equal(await intents.lease(db, intent, later(90)), true)
-  assert.deepEqual(await intents.claimOrphans(db, later(89), later(200), 10, []), [])
-  assert.equal((await intents.claimOrphans(db, later(90), later(200), 10, [])).length, 1)
+  assert.deepEqual(await intents.claimOrphans(db, dueAt(later(89), 10)), [])
+  assert.equal((await intents.claimOrphans(db, dueAt(later(90), 10))).length, 1)
   assert.equal(await intents.lease(db, intent, later(300)), false)
   await intents.remove(db, [intent])
   assert.equal(await intents.lease(db, intent, later(300)), false)
@@ -173,10 +174,10 @@ async function withEveryRecord() {
   const open = await makeCharge(client, 900)
   for (const value of [100, 200]) {
     await client.post(`/refund/${paid.id}`, { value })
-    if (value === 100) await carryOutRefunds(api.app)
+    if (value === 100) await carryOutRefunds.run(api.app)
   }
   await confirmed(api, client, 400)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   await start(client, 500)
   return { client, paid: fromPublic('charge', paid.id), open: fromPublic('charge', open.id) }
 }

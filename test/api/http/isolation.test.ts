@@ -4,7 +4,7 @@ import type { Route } from '../../../src/http/route.ts'
 import { ROUTES } from '../../../src/http/routes/all.ts'
 import { newId, packPair, toPublic } from '../../../src/lib/ids.ts'
 import { VERSION_NAMES } from '../../../src/versions/history.ts'
-import { releaseDueCharges } from '../../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { type Code, makeCharge, makeUnmatched, pay } from '../../support/payments.ts'
 import {
@@ -63,7 +63,7 @@ async function makeReceived(client: Client): Promise<Code> {
   const charge = await makeCharge(client, 700, { devMode: true })
   await pay(api, charge.brCode)
   api.clock.advance(client.company.settlementDelay_s)
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
   return charge
 }
 

@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { readConfig } from '../../../src/config.ts'
-import { claimDue, FIRST_COMPANY } from '../../../src/core/mails/store.ts'
+import { claimMails, LEASE_S } from '../../../src/core/mails/store.ts'
 import { TASK } from '../../../src/core/tasks.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
 import { temporaryFolder } from '../../support/process.ts'
+import { dueAt } from '../../support/requests.ts'
 import { startSmtp } from '../../support/smtp.ts'
 import { until } from '../../support/until.ts'
 import {
@@ -91,9 +92,9 @@ test('a code goes before mails that have waited longer', async () => {
   api.clock.advance(1)
   await start(other, 5000)
   const now = api.clock.now()
-  const filter = { of: 'first' as const, after: FIRST_COMPANY, except: [], each: 1, limit: 1 }
-  const [claimed] = await claimDue(api.app.db, filter, now, now)
+  const [claimed] = await claimMails(api.app.db, 'first', dueAt(now, 1))
   assert.equal(claimed?.companyId, other.company.id)
+  api.clock.advance(LEASE_S)
   isHolding = true
   const sending = sendDueMails(api.app)
   await offers(5)

@@ -7,7 +7,7 @@ import PostalMime from 'postal-mime'
 import type { Company } from '../../../src/core/companies/rules.ts'
 import { composeWithdrawalCode, composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
 import { openMail } from '../../../src/core/mails/sealing.ts'
-import { claimDue, FIRST_COMPANY, queueMails } from '../../../src/core/mails/store.ts'
+import { claimMails, queueMails } from '../../../src/core/mails/store.ts'
 import { TASK } from '../../../src/core/tasks.ts'
 import type { Log } from '../../../src/lib/log.ts'
 import type { Letter } from '../../../src/lib/mailer.ts'
@@ -15,6 +15,7 @@ import { toCents } from '../../../src/lib/money.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
 import { startWorker } from '../../../src/worker/worker.ts'
 import { type Client, payer, startApi, type TestApi } from '../../support/api.ts'
+import { dueAt } from '../../support/requests.ts'
 import { refusal, startSmtp } from '../../support/smtp.ts'
 import { dump } from '../storage.ts'
 
@@ -136,9 +137,7 @@ test('if a process is killed before it stores the outcome, the mail is sent agai
   const client = await api.client()
   await queueFailure(client.company)
   const { db, clock, vault, mailer } = api.app
-  const lease = new Date(clock.now().getTime() + 10_000)
-  const filter = { of: 'first' as const, after: FIRST_COMPANY, except: [], each: 1, limit: 1 }
-  const [mail = assert.fail()] = await claimDue(db, filter, clock.now(), lease)
+  const [mail = assert.fail()] = await claimMails(db, 'first', dueAt(clock.now(), 1))
   await mailer.send({
     ...(openMail(vault, mail) as Letter),
     id: mail.id,

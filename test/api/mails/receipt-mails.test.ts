@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
-import { claimDue, FIRST_COMPANY, finish, queueMails } from '../../../src/core/mails/store.ts'
+import { claimMails, finish, queueMails } from '../../../src/core/mails/store.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
 import type { Tx } from '../../../src/db/database.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import type { ReceivedPix } from '../../../src/provider/port.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
-import { billDue, generateDue } from '../../../src/worker/billing.ts'
+import { billDue, generateDue } from '../../../src/worker/due.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { approvedSubscription, moveTo } from '../../support/billing.ts'
 import { startPlaying } from '../../support/clocks.ts'
 import { productOf } from '../../support/pages.ts'
 import { makeCharge, makeCode, makePaid, pay } from '../../support/payments.ts'
+import { dueAt } from '../../support/requests.ts'
 import { startSmtp } from '../../support/smtp.ts'
 import { dump } from '../storage.ts'
 
@@ -176,8 +177,8 @@ test('a charge of a subscription brings a receipt that names the product', async
   const client = await api.client()
   await moveTo(client, '2026-08-20T15:00:01.000Z')
   await approvedSubscription(api, client)
-  await generateDue(api.app, undefined, client.company.id)
-  await billDue(api.app, undefined, client.company.id)
+  await generateDue.run(api.app, undefined, client.company.id)
+  await billDue.run(api.app, undefined, client.company.id)
   await moveTo(client, '2026-08-24T23:00:00.000Z')
   assert.equal((await receiptsOf(client)).length, 1)
   await sendDueMails(api.app)
@@ -227,8 +228,7 @@ test('a link is sent before the receipts of its company, and all else before bot
   await queueUrgent(client)
   const now = api.clock.now()
   const claim = async (of: 'first' | 'payers') => {
-    const filter = { of, after: FIRST_COMPANY, except: [], each: 1, limit: 1 }
-    return (await claimDue(api.app.db, filter, now, now))[0] ?? null
+    return (await claimMails(api.app.db, of, dueAt(now, 1)))[0] ?? null
   }
   const first = (await claim('first')) ?? assert.fail()
   assert.equal(first.kind, 'withdrawal-failed')

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { purge } from '../../../src/core/deliveries/upkeep-store.ts'
-import { claimDue } from '../../../src/core/payments/callback-store.ts'
+import { claimCallbacks } from '../../../src/core/payments/callback-store.ts'
 import { listSetbacks } from '../../../src/core/setbacks.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { MAX_IN_ACCOUNT } from '../../../src/provider/simulator/records.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
-import { collectDue } from '../../../src/worker/collect.ts'
-import { guarded, inRounds } from '../../../src/worker/rounds.ts'
-import { clearQueue, purgeDeliveries, watchWebhooks } from '../../../src/worker/webhooks.ts'
+import { collectDue, processDueCallbacks, watchWebhooks } from '../../../src/worker/due.ts'
+import { guarded, workOff } from '../../../src/worker/loop.ts'
+import { clearQueue, purgeDeliveries } from '../../../src/worker/webhooks.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { approvedSubscription } from '../../support/billing.ts'
 import { makePaid } from '../../support/payments.ts'
 import { cure, poisonRows } from '../../support/poison.ts'
+import { dueNow } from '../../support/requests.ts'
 import { register } from '../../support/webhooks.ts'
 
 const api = await startApi()
@@ -77,7 +77,7 @@ test('a company whose records cannot be changed keeps nobody else waiting in tas
   await makeDue(well)
   const tables = ['delivery_log', 'webhooks', 'simulated_collections']
   await poisonRows(api, sick.company.id, tables)
-  const tasks = [clearQueue, purgeDeliveries, watchWebhooks, collectDue]
+  const tasks = [clearQueue, purgeDeliveries, watchWebhooks.run, collectDue.run]
   for (const task of tasks) await task(app)
   assert.deepEqual(await isDone(well), all(true))
   assert.deepEqual(await isDone(sick), all(false))
@@ -111,9 +111,9 @@ test('callbacks of companies alternate: a backlog of one company is taken a part
   await store(small, 1)
   const of = (client: Client, claimed: { companyId: string }[]) =>
     claimed.filter(({ companyId }) => companyId === client.company.id).length
-  const claimed = await claimDue(app.db, clock.now(), 512, [], 64)
+  const claimed = await claimCallbacks(app.db, { ...dueNow(app, 512), each: 64 })
   assert.deepEqual([of(large, claimed), of(small, claimed)], [64, 1])
-  await processDueCallbacks(app)
+  await processDueCallbacks.run(app)
   assert.equal(
     await count('bank_callbacks where company_id = $1 and attempts = 0', large),
     900 - 2 * 64,
@@ -125,7 +125,7 @@ test('callbacks of companies alternate: a backlog of one company is taken a part
   )
   await api.rows('update bank_callbacks set attempts = 50, next_attempt_at = $1', [clock.now()])
   clock.advance(5)
-  await processDueCallbacks(app)
+  await processDueCallbacks.run(app)
   const given = await count(
     'bank_callbacks where company_id = $1 and processed_at is not null',
     large,
@@ -144,7 +144,7 @@ test('what an account at the simulated bank has no room for is not collected', a
   )
   for (const amount of [600, 500, 400]) await scheduleCollection(client, amount)
   clock.advance(1)
-  await collectDue(app)
+  await collectDue.run(app)
   const rows = await api.rows<{ amount: number; status: string }>(
     'select amount, status from simulated_collections where account_id = $1 order by amount',
     [client.company.id],
@@ -188,29 +188,44 @@ test('work for one company alone is done though it is set aside, and does not se
   const task = 'expire charges'
   await app.setbacks.failed(task, company.id, new Error('x'))
   const asked: string[][] = []
-  const work = async (except: string[]) => {
-    asked.push(except)
-    return { companies: [company.id], done: 1, isFull: false }
+  const work = {
+    task,
+    signal: undefined,
+    atOnce: 1,
+    failed: 'failed',
+    async find(except: string[]) {
+      asked.push(except)
+      return { due: new Map([[company.id, null]]), isFull: false }
+    },
+    act: async () => 1,
   }
-  await inRounds(app, { task, only: company.id, signal: undefined, work })
-  await inRounds(app, { task, only: null, signal: undefined, work })
+  await workOff(app, { ...work, only: company.id })
+  await app.setbacks.failed(task, company.id, new Error('x'))
+  await workOff(app, { ...work, only: null })
   assert.deepEqual(asked, [[], [company.id]])
   await app.setbacks.worked(task, company.id)
   const act = () => Promise.reject(new Error('x'))
-  assert.equal(await guarded(app, { task, only: company.id }, company.id, act, 7, 'failed'), 7)
+  assert.equal(await guarded(app, { ...work, only: company.id }, company.id, act, 7), 7)
   assert.deepEqual(app.setbacks.companiesOf(task), [])
 })
 
 test('rounds end when there is much due and nothing of it can be done', async () => {
   const ids = [newId(), newId()]
   let parts = 0
-  const work = async (except: string[]) => {
-    parts += 1
-    assert.ok(parts < 10, 'it goes on and on')
-    const companies = ids.filter((id) => !except.includes(id)).slice(0, 1)
-    return { companies, done: 0, isFull: true }
-  }
-  await inRounds(app, { task: 'x', only: null, signal: undefined, work })
+  await workOff(app, {
+    task: 'x',
+    only: null,
+    signal: undefined,
+    atOnce: 1,
+    failed: 'failed',
+    async find(except: string[]) {
+      parts += 1
+      assert.ok(parts < 10, 'it goes on and on')
+      const companies = ids.filter((id) => !except.includes(id)).slice(0, 1)
+      return { due: new Map(companies.map((id) => [id, null])), isFull: true }
+    },
+    act: async () => 0,
+  })
   assert.equal(parts, 3)
 })
 
@@ -224,10 +239,10 @@ test('a company in its own time that is set aside is collected for when that is 
   const collected = () =>
     count(`simulated_collections where account_id = $1 and status = 'PAID'`, client)
   await app.setbacks.failed('collect at the simulated bank', client.company.id, new Error('x'))
-  await collectDue(app)
+  await collectDue.run(app)
   assert.equal(await collected(), 0)
   clock.advance(5)
-  await collectDue(app)
+  await collectDue.run(app)
   assert.equal(await collected(), 1)
 })
 

@@ -2,17 +2,22 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditDue } from '../../../src/core/audits/commands.ts'
 import { SANDBOX_OPENING } from '../../../src/core/companies/rules.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { listSetbacks, pauseAfter_ms } from '../../../src/core/setbacks.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { MAX_IN_ACCOUNT } from '../../../src/provider/simulator/records.ts'
-import { billDue, generateDue } from '../../../src/worker/billing.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
-import { expireDueCharges, releaseDueCharges } from '../../../src/worker/charges.ts'
 import { createDeliveryWorker, type DeliveryWorker } from '../../../src/worker/deliver.ts'
+import {
+  billDue,
+  carryOutRefunds,
+  expireDueCharges,
+  expireDueWithdrawals,
+  generateDue,
+  payOutWithdrawals,
+  processDueCallbacks,
+  reconcileDue,
+  releaseDueCharges,
+} from '../../../src/worker/due.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
-import { expireDueWithdrawals } from '../../../src/worker/withdrawals.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { approvedSubscription } from '../../support/billing.ts'
 import { makeCharge, makePaid, order, pay, stateOf } from '../../support/payments.ts'
@@ -129,9 +134,9 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
     billDue,
     processDueCallbacks,
     reconcileDue,
-    auditDue,
   ]
-  for (const sweep of sweeps) await sweep(app)
+  for (const sweep of sweeps) await sweep.run(app)
+  await auditDue(app)
   await sendDueMails(app)
   await delivering.run()
 
@@ -168,7 +173,7 @@ test('a company whose work fails keeps nobody else waiting, in any sweep', async
 
   await cure(api)
   clock.advance(pauseAfter_ms(1) / 1000)
-  for (const sweep of [expireDueCharges, releaseDueCharges]) await sweep(app)
+  for (const sweep of [expireDueCharges, releaseDueCharges]) await sweep.run(app)
   assert.deepEqual(await stateOf(sick, bad.released.id), ['COMPLETED', 'RECEIVED'])
   const left = await listSetbacks(app.db, new Date(0))
   assert.ok(!left.some(({ task }) => task === 'receive charges'))
@@ -180,7 +185,7 @@ test('a withdrawal that cannot expire keeps no other from it', async () => {
   const id = await start(well, 100)
   clock.advance(600)
   await poison(sick)
-  await expireDueWithdrawals(app)
+  await expireDueWithdrawals.run(app)
   const [row] = await api.rows('select status from withdrawals where company_id = $1', [
     well.company.id,
   ])
@@ -207,7 +212,7 @@ test('companies alternate: one with a backlog keeps another waiting for one part
       return app.db.transaction(act, ...rest)
     }) as typeof app.db.transaction,
   }
-  await expireDueCharges({ ...app, db })
+  await expireDueCharges.run({ ...app, db })
   assert.deepEqual(await stateOf(small, id), ['EXPIRED', 'EXPIRED'])
   const events = await api.rows<{ company_id: string }>(
     `select company_id from events where type = 'charge.expired' and company_id in ($1, $2)

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { startEmbedded } from '../../../src/db/embedded/embedded.ts'
 import { migrate } from '../../../src/db/migrate.ts'
-import { createExpiringAtBanks, expireDueCharges } from '../../../src/worker/charges.ts'
+import { expireChargesAtBanks, expireDueCharges } from '../../../src/worker/due.ts'
 import { payer, type Reply, startApi, type TestApi } from '../../support/api.ts'
 import { temporaryFolder } from '../../support/process.ts'
 
@@ -185,8 +185,8 @@ test('charges do not expire while the clock of the machine is not that of the da
   // The machine's clock jumps by a day; the database's stays.
   shift.ms = 86_400_000
   api.clock.advance(86_400)
-  await expireDueCharges(api.app)
-  await createExpiringAtBanks(api.app).run()
+  await expireDueCharges.run(api.app)
+  await expireChargesAtBanks.run(api.app)
   assert.equal(await statusIn(), 'OPEN')
   const { body } = await api.operator('/ready')
   assert.equal(body.status, 'degraded')
@@ -197,9 +197,9 @@ test('charges do not expire while the clock of the machine is not that of the da
   // It is set right, and the charge can be paid.
   api.clock.advance(-86_400)
   shift.ms = 0
-  await expireDueCharges(api.app)
+  await expireDueCharges.run(api.app)
   assert.equal((await client.get(`/charge/${data.id}`)).body.data.status, 'OPEN')
   api.clock.advance(86_400)
-  await expireDueCharges(api.app)
+  await expireDueCharges.run(api.app)
   assert.equal(await statusIn(), 'EXPIRED')
 })

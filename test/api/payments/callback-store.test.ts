@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claimDue } from '../../../src/core/payments/callback-store.ts'
+import { claimCallbacks } from '../../../src/core/payments/callback-store.ts'
 import { createCallbackBatchers } from '../../../src/core/payments/callbacks.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { type Client, startApi } from '../../support/api.ts'
+import { dueAt } from '../../support/requests.ts'
 
 const api = await startApi()
 const { db } = api.app
@@ -71,9 +72,9 @@ test('a callback that is not confirmed is tried later each time, up to an hour',
   const waits: number[] = []
   for (let attempt = 1; attempt <= 10; attempt++) {
     const now = api.clock.now()
-    const [claimed, ...others] = await claimDue(db, now, 10, [])
+    const [claimed, ...others] = await claimCallbacks(db, dueAt(now, 10))
     assert.deepEqual([claimed!.attempts, others], [attempt, []])
-    assert.deepEqual(await claimDue(db, now, 10, []), [], 'it is leased')
+    assert.deepEqual(await claimCallbacks(db, dueAt(now, 10)), [], 'it is leased')
     const [row] = await api.rows<{ at: Date }>(
       'select next_attempt_at as at from bank_callbacks where company_id = $1',
       [client.company.id],

@@ -4,13 +4,12 @@ import { createApp } from '../../../src/app.ts'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
 import { receiveCallback } from '../../../src/core/payments/callbacks.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { fromPublic, newId, suffixOf, toPublic, type Uuid } from '../../../src/lib/ids.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { callbackBody } from '../../../src/provider/callback.ts'
 import { chargeTxid, staticTxid } from '../../../src/provider/txid.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
+import { processDueCallbacks, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import {
   balancesOf,
@@ -240,7 +239,7 @@ const count = async (where: string, values: unknown[] = []): Promise<number> => 
 async function workOff(): Promise<void> {
   const due = 'bank_callbacks where processed_at is null and next_attempt_at <= $1'
   while ((await count(due, [api.clock.now()])) > 0) {
-    await Promise.all(apps.map((app) => processDueCallbacks(app)))
+    await Promise.all(apps.map((app) => processDueCallbacks.run(app)))
   }
 }
 
@@ -267,7 +266,7 @@ async function storm() {
   api.clock.advance(60)
   // While late callbacks come, and old ones again, both processes ask the bank by themselves.
   const repeated = genuine.slice(0, late.length)
-  const tasks = apps.flatMap((app) => [reconcileDue(app), processDueCallbacks(app)])
+  const tasks = apps.flatMap((app) => [reconcileDue.run(app), processDueCallbacks.run(app)])
   const [second] = await Promise.all([send(shuffle([...late, ...repeated])), ...tasks])
   const waiting: number[] = []
   for (let tried = 1; tried <= TRIES; tried++) {
@@ -275,7 +274,7 @@ async function storm() {
     waiting.push(await count('bank_callbacks where processed_at is null'))
     api.clock.advance(3600)
   }
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   return { first, second, paymentCount, waiting }
 }
 

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { receiveCallback } from '../../../src/core/payments/callbacks.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { callbackBody } from '../../../src/provider/callback.ts'
 import type { Transfer } from '../../../src/provider/simulator/records.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
+import { processDueCallbacks, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../../support/payments.ts'
 import { stored } from '../storage.ts'
@@ -36,19 +35,19 @@ const waiting = async ({ company }: Client) =>
 test('a payment without a callback is found by asking, and counts once', async () => {
   const client = await api.client()
   const { id } = await makeCharge(client, 1990)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   const transfer = await arrive(client, id)
   api.clock.advance(59)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   assert.deepEqual(await stateOf(client, id), ['OPEN', 'PROCESSING'], 'it is not yet time to ask')
   api.clock.advance(1)
-  await Promise.all([1, 2, 3].map(() => reconcileDue(app)))
+  await Promise.all([1, 2, 3].map(() => reconcileDue.run(app)))
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
   const { paymentDate } = (await client.get(`/charge/${id}`)).body.data
   assert.equal(paymentDate, transfer.at.toISOString(), 'when the money came, not when it was found')
   assert.equal(await sendCallback(client, transfer), 'processed')
   api.clock.advance(600)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   assert.deepEqual(await movementsOf(api, client), [
     ['CHARGE_PAID', transfer.endToEndId, 'bank>pending', 1990],
   ])
@@ -89,7 +88,7 @@ test('what the bank does not confirm never counts, and is given up in the end', 
   assert.equal(await waiting(client), 2)
   for (let tries = 0; tries < 7; tries++) {
     api.clock.advance(3600)
-    await processDueCallbacks(app)
+    await processDueCallbacks.run(app)
   }
   assert.equal(await waiting(client), 0)
   assert.deepEqual(await stateOf(client, id), ['EXPIRED', 'EXPIRED'])
@@ -106,10 +105,10 @@ test('a callback that was stored and not processed is processed when its lease i
   const { endToEndId, txid, amount } = early
   await app.providers.simulator.pay(client.company, { endToEndId, txid, amount })
   api.clock.advance(29)
-  await processDueCallbacks(app)
+  await processDueCallbacks.run(app)
   assert.equal(await waiting(client), 1)
   api.clock.advance(1)
-  await Promise.all([1, 2].map(() => processDueCallbacks(app)))
+  await Promise.all([1, 2].map(() => processDueCallbacks.run(app)))
   assert.equal(await waiting(client), 0)
   assert.deepEqual(await movementsOf(api, client), [
     ['PAYMENT_UNMATCHED', endToEndId, 'bank>unmatched', 700],
@@ -134,7 +133,7 @@ test('a simulated payment that lost to a cancel is at the bank, and is not lost 
     await Promise.all(acts)
   }
   api.clock.advance(60)
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   const [row] = await api.rows<{ bank: number; ours: number }>(
     `select (select coalesce(sum(amount), 0)::int from simulated_transfers
              where account_id = $1) as bank,

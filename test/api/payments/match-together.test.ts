@@ -9,7 +9,7 @@ import { toCents } from '../../../src/lib/money.ts'
 import { callbackBody } from '../../../src/provider/callback.ts'
 import type { Transfer } from '../../../src/provider/simulator/records.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
+import { processDueCallbacks } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../../support/payments.ts'
 import { cure, poisonRows } from '../../support/poison.ts'
@@ -110,7 +110,7 @@ test('a company whose books cannot be written fails alone, and is matched when t
   assert.deepEqual(await movementsOf(api, sick!), [])
   await cure(api)
   api.clock.advance(60)
-  await processDueCallbacks(app)
+  await processDueCallbacks.run(app)
   await until('it is matched', async () => (await stateOf(sick!, first.id))[1] === 'PAID')
   assert.equal((await movementsOf(api, sick!)).length, 1)
   for (const { client } of rest) assert.equal((await movementsOf(api, client)).length, 1)

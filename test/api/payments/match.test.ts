@@ -1,20 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claimDue } from '../../../src/core/payments/callback-store.ts'
+import { claimCallbacks } from '../../../src/core/payments/callback-store.ts'
 import { receiveCallback } from '../../../src/core/payments/callbacks.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { callbackBody } from '../../../src/provider/callback.ts'
 import type { Source } from '../../../src/provider/port.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
-import { billDue, generateDue } from '../../../src/worker/billing.ts'
-import { collectDue } from '../../../src/worker/collect.ts'
+import { billDue, collectDue, generateDue, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
 import { charged, openBanked } from '../../support/bank.ts'
 import { approvedSubscription } from '../../support/billing.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../../support/payments.ts'
+import { dueAt } from '../../support/requests.ts'
 import { until } from '../../support/until.ts'
 
 const api = await startApi()
@@ -76,13 +75,13 @@ test('charges of one company that are paid at the same moment change its balance
 test('of payments that are found together the one that came first pays the charge', async () => {
   const client = await api.client()
   const charges = [await makeCharge(client, 1990), await makeCharge(client, 1990)]
-  await reconcileDue(app)
+  await reconcileDue.run(app)
   for (const { id } of charges) {
     const first = await arrive(client, id, 1990)
     api.clock.advance(1)
     const second = await arrive(client, id, 1990)
     api.clock.advance(60)
-    await reconcileDue(app)
+    await reconcileDue.run(app)
     const rows = await api.rows(
       `select end_to_end_id as id, reason from payments
        where company_id = $1 and txid = $2 order by received_at`,
@@ -100,8 +99,8 @@ test('of payments that are found together the one that came first pays the charg
 test('the collection of a charge ends in the moment in which the charge is paid', async () => {
   const client = await api.client()
   await approvedSubscription(api, client)
-  await generateDue(app)
-  await billDue(app)
+  await generateDue.run(app)
+  await billDue.run(app)
   const billings = () =>
     api.rows<{ status: string; next_at: Date | null }>(
       'select status, next_at from billings where company_id = $1',
@@ -112,7 +111,7 @@ test('the collection of a charge ends in the moment in which the charge is paid'
     ['SCHEDULED'],
   )
   api.clock.advance(4 * DAY_S)
-  await collectDue(app)
+  await collectDue.run(app)
   assert.deepEqual(await billings(), [{ status: 'PAID', next_at: null }])
   const types = (await eventsOf(api, client.company.id)).map(({ type }) => type)
   assert.deepEqual(types.slice(-2), ['charge.paid', 'subscription.charge.paid'])
@@ -139,9 +138,9 @@ test('a callback that the bank does not confirm is tried after 30 s, each time t
     waits.push(left_s)
     api.clock.advance(left_s)
     const early = new Date(due.getTime() - 1)
-    assert.deepEqual(await claimDue(app.db, early, 10, []), [], 'not a millisecond before')
-    assert.equal((await claimDue(app.db, due, 10, [])).length, 1)
-    assert.deepEqual(await claimDue(app.db, due, 10, []), [], 'one worker has it')
+    assert.deepEqual(await claimCallbacks(app.db, dueAt(early, 10)), [], 'not a millisecond before')
+    assert.equal((await claimCallbacks(app.db, dueAt(due, 10))).length, 1)
+    assert.deepEqual(await claimCallbacks(app.db, dueAt(due, 10)), [], 'one worker has it')
   }
   assert.deepEqual(waits, [30, 30, 60, 120, 240, 480])
   assert.deepEqual(await stateOf(client, id), ['OPEN', 'PROCESSING'])

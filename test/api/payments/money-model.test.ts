@@ -2,10 +2,15 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
+import type { DueTask } from '../../../src/core/full-app.ts'
 import { toPublic } from '../../../src/lib/ids.ts'
-import { expireDueCharges, releaseDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
-import { expireDueWithdrawals } from '../../../src/worker/withdrawals.ts'
+import {
+  carryOutRefunds,
+  expireDueCharges,
+  expireDueWithdrawals,
+  payOutWithdrawals,
+  releaseDueCharges,
+} from '../../../src/worker/due.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../../support/api.ts'
 import { lastCode } from '../../support/mail.ts'
 import type { Model } from '../../support/money.ts'
@@ -61,9 +66,9 @@ function on<T extends { status: string }>(
 
 /** A task of ours, and the same in the model. */
 const task =
-  (ours: (app: typeof api.app) => Promise<void>, its: (model: Model) => void): Act =>
+  (ours: DueTask, its: (model: Model) => void): Act =>
   async ({ model }) => {
-    await ours(app)
+    await ours.run(app)
     its(model)
     return ''
   }

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { releaseDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, releaseDueCharges } from '../../../src/worker/due.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
 import {
   balancesOf,
@@ -22,11 +21,11 @@ test('paid money is received exactly when the company’s delay is over, once, w
     api.clock.advance(1)
     await pay(api, later.brCode)
     api.clock.advance(delay_s - 1.001)
-    await releaseDueCharges(api.app)
+    await releaseDueCharges.run(api.app)
     assert.deepEqual(await stateOf(client, first.id), ['COMPLETED', 'PAID'])
     api.clock.advance(0.001)
-    await Promise.all([1, 2, 3].map(() => releaseDueCharges(api.app)))
-    await releaseDueCharges(api.app)
+    await Promise.all([1, 2, 3].map(() => releaseDueCharges.run(api.app)))
+    await releaseDueCharges.run(api.app)
     assert.deepEqual(await stateOf(client, first.id), ['COMPLETED', 'RECEIVED'])
     assert.deepEqual((await eventsOf(api, client.company.id)).at(-1), {
       type: 'charge.received',
@@ -52,7 +51,7 @@ test('a charge of simulate-payment is received like one of the bank', async () =
   const { id } = await makeCharge(client, 1990, { devMode: true })
   await client.post(`/charge/${id}/simulate-payment`)
   api.clock.advance(60)
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
   assert.equal((await balancesOf(api, client)).available, 101_990)
 })
@@ -66,12 +65,12 @@ test('a live company’s trial is paid, received and refunded, and is never mone
   for (const code of [brCode, counter.brCode]) await pay(api, code)
   const [kept, returned] = [await pay(api, brCode), await pay(api, brCode)]
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
   assert.equal((await client.post(`/payment/unmatched/${kept}/accept`)).status, 200)
   assert.equal((await client.post(`/payment/unmatched/${returned}/refund`)).status, 201)
   assert.equal((await client.post(`/refund/${id}`)).status, 201)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'REFUNDED'])
   const types = (await eventsOf(api, client.company.id)).map(({ type }) => type)
   assert.equal(types.filter((type) => type === 'charge.received').length, 2)

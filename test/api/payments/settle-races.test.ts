@@ -5,8 +5,7 @@ import { lockCharge } from '../../../src/core/charges/record.ts'
 import { lockUnmatched } from '../../../src/core/payments/store.ts'
 import type { Tx } from '../../../src/db/database.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
-import { expireDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, expireDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../../support/api.ts'
 import { makeCharge, makeUnmatched, movementsOf, pay, stateOf } from '../../support/payments.ts'
 import { until } from '../../support/until.ts'
@@ -101,7 +100,7 @@ test('the same settlement twenty times at once happens once, and answers the sam
   )
   assert.deepEqual([...new Set(replies.map(({ text }) => text))].length, 1)
   assert.equal(replies[0]!.status, 200)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   const kinds = (await movementsOf(api, client)).map(([kind]) => kind)
   assert.deepEqual(kinds, ['PAYMENT_UNMATCHED', 'CHARGE_PAID', 'REFUND_HELD', 'REFUND_PAID'])
   assert.equal(await countPaid(client, id), 1)
@@ -119,7 +118,7 @@ test('a settlement and a refund of the same payment: the first of them happens',
     assert.deepEqual(replies.map(codeOf), expected)
     const [status] = await stateOf(client, id)
     assert.equal(status, isFirst ? 'COMPLETED' : 'OPEN')
-    await carryOutRefunds(app)
+    await carryOutRefunds.run(app)
     await requireClean(client)
   }
 })
@@ -167,7 +166,7 @@ test('a charge that expires while it is settled is settled, and expires no more 
     api.clock.advance(61)
     const acts: (() => Promise<unknown>)[] = [
       () => settle(client, stray, id),
-      () => expireDueCharges(app),
+      () => expireDueCharges.run(app),
     ]
     await inOrder(charge(client, id), isFirst ? acts : acts.toReversed())
     assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
-import { expireDueCharges, releaseDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, expireDueCharges, releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import {
   balancesOf,
@@ -51,7 +50,7 @@ test('an expired charge that is settled by hand is paid as any other, with its e
   const client = await api.client()
   const { id, brCode } = await makeCharge(client, 1990, { expiresIn: 60 })
   api.clock.advance(61)
-  await expireDueCharges(app)
+  await expireDueCharges.run(app)
   const endToEndId = await pay(api, brCode)
   const receivedAt = api.clock.now().toISOString()
   const [waiting] = (await client.get('/payment/unmatched')).body.data
@@ -75,7 +74,7 @@ test('an expired charge that is settled by hand is paid as any other, with its e
   const mails = await api.rows('select kind from mails where company_id = $1', [client.company.id])
   assert.deepEqual(mails, [{ kind: 'receipt' }])
   api.clock.advance(60)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
   assert.deepEqual(await movementsOf(api, client), [
     ['PAYMENT_UNMATCHED', endToEndId, 'bank>unmatched', 1990],
@@ -116,7 +115,7 @@ test('money beyond the amount is kept, and a refund of the charge returns no mor
   ])
   const refund = await client.post(`/refund/${id}`)
   assert.deepEqual([refund.body.data.value, refund.body.data.endToEndId], [1500, endToEndId])
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'REFUNDED'])
   await requireClean(client)
 })
@@ -130,7 +129,7 @@ test('money beyond the amount goes back through the bank, once, and the charge s
     ['REFUNDING', { chargeId: id, amount: 1500 }],
   )
   const events = await typesOf(client)
-  await Promise.all([1, 2, 3].map(() => carryOutRefunds(app)))
+  await Promise.all([1, 2, 3].map(() => carryOutRefunds.run(app)))
   const [paid, held, gone, ...none] = await since()
   assert.deepEqual(paid, ['CHARGE_PAID', endToEndId, 'unmatched>pending', 1500])
   assert.deepEqual(held!.slice(2), ['unmatched>held', 200])
@@ -144,14 +143,14 @@ test('money beyond the amount goes back through the bank, once, and the charge s
   assert.equal((await client.get(`/charge/${id}`)).body.data.refunded, undefined)
   assert.equal((await settle(client, endToEndId, asked)).body.data.status, 'REFUNDED')
   assert.equal((await client.post(`/refund/${id}`)).body.data.value, 1500)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   await requireClean(client)
 })
 
 test('money beyond the amount that the bank does not return waits for a decision, without its charge', async () => {
   const { client, id, endToEndId } = await wrongAmount(1500, 1500 + 66_666)
   await settle(client, endToEndId, { chargeId: id, difference: 'refund' })
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   const [waiting] = (await client.get('/payment/unmatched')).body.data
   assert.deepEqual([waiting.status, waiting.settled], ['UNMATCHED', { chargeId: id, amount: 1500 }])
   assert.deepEqual((await balancesOf(api, client)).unmatched, 66_666)
@@ -172,12 +171,12 @@ test('money beyond the amount that the bank does not return waits for a decision
 test('a return without an answer of money beyond the amount is asked about, and sent once', async () => {
   const { client, id, endToEndId } = await wrongAmount(1500, 1500 + 55_555)
   await settle(client, endToEndId, { chargeId: id, difference: 'refund' })
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   const state = async () =>
     (await client.get('/payment/unmatched?status=REFUNDED')).body.data.length
   assert.equal(await state(), 0)
   api.clock.advance(60)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   assert.equal(await state(), 1)
   const returned = (await transfersOf(api, client)).filter(([way]) => way === 'returned')
   assert.equal(returned.length, 1)
@@ -206,13 +205,13 @@ test('money short of the amount completes the charge, which then has no more tha
   ])
   await requireClean(client)
   api.clock.advance(60)
-  await releaseDueCharges(app)
+  await releaseDueCharges.run(app)
   assert.deepEqual(await since(), [
     ['CHARGE_PAID', endToEndId, 'unmatched>pending', 1400],
     ['CHARGE_SETTLED', endToEndId, 'pending>available', 1400],
   ])
   assert.equal((await client.post(`/refund/${id}`)).body.data.value, 1400)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'REFUNDED'])
   await requireClean(client)
 })
@@ -238,7 +237,7 @@ test('what the bank has returned before is no money of the charge, and what it r
 test('of money beyond the amount that waits again, a return by the bank leaves the charge alone', async () => {
   const { client, id, endToEndId } = await wrongAmount(1500, 1500 + 66_666)
   await settle(client, endToEndId, { chargeId: id, difference: 'refund' })
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   const { body } = await client.post(returnOf(endToEndId), { value: 66_666 })
   assert.equal(body.data.chargeId, undefined)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'PAID'])
@@ -324,7 +323,7 @@ test('the answer to an Idempotency-Key is the first one again, and settles nothi
     client.post(path, json, { headers: { 'Idempotency-Key': 'settle-1' } })
   const first = await send({ chargeId: id, difference: 'refund' })
   assert.equal(first.body.data.status, 'REFUNDING')
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   const before = await stored(api)
   const again = await send({ chargeId: id, difference: 'refund' })
   assert.equal(again.text, first.text)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
+import { reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { openBanked } from '../../support/bank.ts'
 import { makePaid, order } from '../../support/payments.ts'
@@ -74,6 +74,6 @@ test('payers are read as banks write them: beside the document, in extras, or ma
     api.clock.advance(1)
   }
   api.clock.advance(120)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   assert.deepEqual(await payersOf(client), cases.map(([, shown]) => shown).toReversed())
 })

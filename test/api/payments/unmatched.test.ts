@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../../support/api.ts'
 import {
   balancesOf,
@@ -87,7 +87,7 @@ test('what was accepted cannot be refunded, and what goes back cannot be accepte
   assert.deepEqual(answer(await accept(other.client, other.endToEndId)), conflict)
   assert.deepEqual(answer(await refund(other.client, other.endToEndId)), conflict)
   assert.deepEqual(await stored(api), before)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(answer(await accept(other.client, other.endToEndId)), conflict)
   assert.deepEqual(answer(await refund(other.client, other.endToEndId)), conflict)
 })
@@ -129,7 +129,7 @@ test('a refunded payment goes back whole, through the bank, once', async () => {
   assert.deepEqual(await listed(client), [])
   assert.deepEqual(await listed(client, '?status=REFUNDING'), [[endToEndId, 'REFUNDING']])
   const events = await eventsOf(api, client.company.id)
-  await Promise.all([1, 2, 3].map(() => carryOutRefunds(api.app)))
+  await Promise.all([1, 2, 3].map(() => carryOutRefunds.run(api.app)))
   assert.deepEqual((await since()).slice(1), [['REFUND_PAID', id, 'held>bank', 1990]])
   assert.deepEqual(await balancesOf(api, client), {
     available: 100_000,
@@ -149,7 +149,7 @@ test('a refunded payment goes back whole, through the bank, once', async () => {
 test('a payment that the bank does not return waits for a decision again', async () => {
   const { client, endToEndId, since } = await unmatched(66_666)
   const { body } = await refund(client, endToEndId)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(await since(), [
     ['REFUND_HELD', body.data.id, 'unmatched>held', 66_666],
     ['REFUND_RELEASED', body.data.id, 'held>unmatched', 66_666],
@@ -162,10 +162,10 @@ test('a payment that the bank does not return waits for a decision again', async
 test('a return without an answer is asked about until it is known, and sent once', async () => {
   const { client, endToEndId, since } = await unmatched(55_555)
   const { body } = await refund(client, endToEndId)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(await listed(client, '?status=REFUNDING'), [[endToEndId, 'REFUNDING']])
   api.clock.advance(60)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(await listed(client, '?status=REFUNDED'), [[endToEndId, 'REFUNDED']])
   const kinds = (await since()).map(([kind, ref]) => [kind, ref])
   assert.deepEqual(kinds, [

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { receiveCallback } from '../../../src/core/payments/callbacks.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import type { Decision } from '../../../src/provider/simulator/agreements.ts'
-import { followDue } from '../../../src/worker/billing.ts'
+import { followDue } from '../../../src/worker/due.ts'
 import { given } from '../../support/agreements.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { advance, startPlaying } from '../../support/clocks.ts'
@@ -212,7 +212,7 @@ test('undecided for thirty days it is expired for every reader at once, and soon
   assert.match(body.errors[0].description, /EXPIRED/)
   const json = { emv: made.emv, decision: 'approve' }
   assert.equal((await api.call('POST', '/bank/authorizations', { json })).status, 409)
-  await followDue(api.app)
+  await followDue.run(api.app)
   assert.deepEqual(await storedStateOf(client), ['EXPIRED', 'EXPIRED', null])
   await assertEvents(client, made)
 })

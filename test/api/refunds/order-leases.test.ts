@@ -1,17 +1,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { FIRST_COMPANY } from '../../../src/core/due.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
 import * as mails from '../../../src/core/mails/store.ts'
-import { claimDue as claimCallbacks } from '../../../src/core/payments/callback-store.ts'
-import { claimDueRefunds, returnMoney } from '../../../src/core/refunds/returns.ts'
-import { claimDue as claimRefunds } from '../../../src/core/refunds/store.ts'
-import { claimDuePayouts, payOut } from '../../../src/core/withdrawals/payouts.ts'
-import { claimPayouts } from '../../../src/core/withdrawals/store.ts'
+import { claimCallbacks } from '../../../src/core/payments/callback-store.ts'
+import { returnMoney } from '../../../src/core/refunds/returns.ts'
+import { claimDueRefunds } from '../../../src/core/refunds/store.ts'
+import { payOut } from '../../../src/core/withdrawals/payouts.ts'
+import { claimDuePayouts } from '../../../src/core/withdrawals/store.ts'
 import type { Tx } from '../../../src/db/database.ts'
 import type { Outcome, Provider } from '../../../src/provider/port.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds } from '../../../src/worker/due.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { balancesOf, makePaid, movementsOf, transfersOf } from '../../support/payments.ts'
+import { dueNow } from '../../support/requests.ts'
 import { balanceOf, confirmed, start } from '../../support/withdrawals.ts'
 
 const api = await startApi()
@@ -47,9 +49,9 @@ const stateOf = async (table: 'refunds' | 'withdrawals' | 'mails', { company }: 
 
 test('a refusal of a refund that comes late does not undo what another worker gets done', async () => {
   const client = await refunding(1990)
-  const [slow] = await claimDueRefunds(api.app, 10)
+  const [slow] = await claimDueRefunds(api.app.db, dueNow(api.app, 10))
   api.clock.advance(60)
-  const [quick] = await claimDueRefunds(api.app, 10)
+  const [quick] = await claimDueRefunds(api.app.db, dueNow(api.app, 10))
   await returnMoney(answering(REFUSED), slow!)
   const taken = { status: 'PROCESSING', attempts: 2, left_s: 60 }
   assert.deepEqual(await stateOf('refunds', client), taken)
@@ -68,24 +70,24 @@ test('a refusal of a refund that comes late does not undo what another worker ge
 
 test('a silence about a refund that comes late leaves the lease of the other worker alone', async () => {
   const client = await refunding(1990)
-  const [slow] = await claimDueRefunds(api.app, 10)
+  const [slow] = await claimDueRefunds(api.app.db, dueNow(api.app, 10))
   api.clock.advance(60)
-  const [quick] = await claimDueRefunds(api.app, 10)
+  const [quick] = await claimDueRefunds(api.app.db, dueNow(api.app, 10))
   await returnMoney(answering(SILENT), slow!)
   assert.equal((await stateOf('refunds', client)).left_s, 60)
   await returnMoney(answering(SILENT), quick!)
   assert.equal((await stateOf('refunds', client)).left_s, 30, 'its own word counts')
   api.clock.advance(30)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
 })
 
 test('refunds are leased for a minute: one worker has them, and the next when it is over', async () => {
   const client = await refunding(1990)
-  assert.equal((await claimDueRefunds(api.app, 10)).length, 1)
+  assert.equal((await claimDueRefunds(api.app.db, dueNow(api.app, 10))).length, 1)
   api.clock.advance(59.999)
-  assert.deepEqual(await claimDueRefunds(api.app, 10), [])
+  assert.deepEqual(await claimDueRefunds(api.app.db, dueNow(api.app, 10)), [])
   api.clock.advance(0.001)
-  const [claim] = await claimDueRefunds(api.app, 10)
+  const [claim] = await claimDueRefunds(api.app.db, dueNow(api.app, 10))
   assert.equal(claim!.orderedBefore, true, 'the bank may have got the order')
   await returnMoney(api.app, claim!)
   assert.equal((await stateOf('refunds', client)).status, 'COMPLETED')
@@ -94,9 +96,9 @@ test('refunds are leased for a minute: one worker has them, and the next when it
 test('a silence about a payout that comes late leaves the lease of the other worker alone', async () => {
   const client = await api.client()
   await confirmed(api, client, 5000)
-  const [slow] = await claimDuePayouts(api.app, 10)
+  const [slow] = await claimDuePayouts(api.app.db, dueNow(api.app, 10))
   api.clock.advance(60)
-  const [quick] = await claimDuePayouts(api.app, 10)
+  const [quick] = await claimDuePayouts(api.app.db, dueNow(api.app, 10))
   await payOut(answering(SILENT), slow!)
   assert.equal((await stateOf('withdrawals', client)).left_s, 60)
   await payOut(api.app, quick!)
@@ -105,26 +107,23 @@ test('a silence about a payout that comes late leaves the lease of the other wor
 })
 
 /** As many mails as there are in this file. */
-const ALL = { each: 1000, limit: 1000 }
+const ALL = 1000
 
 test('a mail that is given back late stays with the worker that has it meanwhile', async () => {
   const client = await api.client()
   await start(client, 700)
-  const claim = async (lease_s: number) => {
-    const now = api.clock.now()
-    const until = new Date(now.getTime() + lease_s * 1000)
-    for (let after = mails.FIRST_COMPANY; ; ) {
-      const filter = { of: 'first' as const, after, except: [], each: 1, limit: 1 }
-      const [mail] = await mails.claimDue(api.app.db, filter, now, until)
+  const claim = async () => {
+    for (let after = FIRST_COMPANY; ; ) {
+      const [mail] = await mails.claimMails(api.app.db, 'first', { ...dueNow(api.app, 1), after })
       if (mail!.companyId === client.company.id) return mail!
       after = mail!.companyId
     }
   }
-  const slow = await claim(60)
-  api.clock.advance(60)
-  const quick = await claim(60)
+  const slow = await claim()
+  api.clock.advance(mails.LEASE_S)
+  const quick = await claim()
   await mails.postpone(api.app.db, slow, api.clock.now())
-  assert.equal((await stateOf('mails', client)).left_s, 60)
+  assert.equal((await stateOf('mails', client)).left_s, mails.LEASE_S)
   const ending = { reason: null, at: api.clock.now() }
   await mails.finish(api.app.db, [{ mail: quick, outcome: 'SENT', ...ending }])
   await mails.finish(api.app.db, [{ mail: slow, outcome: 'FAILED', ...ending }])
@@ -139,10 +138,10 @@ test('the time of the first order of a refund stays, however often it is sent', 
   const client = await refunding(1990)
   const orderedAt = async () =>
     (await api.rows('select ordered_at from refunds where company_id = $1', [client.company.id]))[0]
-  await claimDueRefunds(api.app, 10)
+  await claimDueRefunds(api.app.db, dueNow(api.app, 10))
   const first = await orderedAt()
   api.clock.advance(60)
-  const [again] = await claimDueRefunds(api.app, 10)
+  const [again] = await claimDueRefunds(api.app.db, dueNow(api.app, 10))
   assert.ok(again!.orderedBefore)
   assert.deepEqual(await orderedAt(), first)
   await returnMoney(api.app, again!)
@@ -153,15 +152,12 @@ test('what one worker is about to claim is left to it by the others, who do not 
   await confirmed(api, client, 700)
   const now = api.clock.now()
   const { db } = api.app
-  const request = { now, lease_s: 60, max: 10, only: null, except: [] }
+  const request = dueNow(api.app, 10)
   const claims: Record<string, (tx: Tx) => Promise<unknown[]>> = {
-    refunds: (tx) => claimRefunds(tx, request),
-    withdrawals: (tx) => claimPayouts(tx, request),
-    callbacks: (tx) => claimCallbacks(tx, now, 10, []),
-    mails: (tx) => {
-      const filter = { of: 'payers' as const, after: mails.FIRST_COMPANY, except: [], ...ALL }
-      return mails.claimDue(tx, filter, now, new Date(now.getTime() + 60_000))
-    },
+    refunds: (tx) => claimDueRefunds(tx, request),
+    withdrawals: (tx) => claimDuePayouts(tx, request),
+    callbacks: (tx) => claimCallbacks(tx, request),
+    mails: (tx) => mails.claimMails(tx, 'payers', dueNow(api.app, ALL)),
   }
   await api.rows('update bank_callbacks set processed_at = null, next_attempt_at = $1', [now])
   await api.rows(`update mails set next_attempt_at = $1, kind = 'receipt'`, [now])
@@ -180,12 +176,12 @@ test('a company in its own time whose books differ returns and pays out nothing'
   await api.rows('insert into test_clocks (company_id, ahead_ms) values ($1, 60000)', [id])
   await api.rows(`insert into audits values ($1, 0, null, 'R$ 1 is missing', now())`, [id])
   for (const only of [null, id]) {
-    assert.deepEqual(await claimDueRefunds(api.app, 10, only), [])
-    assert.deepEqual(await claimDuePayouts(api.app, 10, only), [])
+    assert.deepEqual(await claimDueRefunds(api.app.db, dueNow(api.app, 10, only)), [])
+    assert.deepEqual(await claimDuePayouts(api.app.db, dueNow(api.app, 10, only)), [])
   }
   await api.rows('delete from audits where company_id = $1', [id])
-  assert.equal((await claimDueRefunds(api.app, 10, id)).length, 1)
-  assert.equal((await claimDuePayouts(api.app, 10, id)).length, 1)
+  assert.equal((await claimDueRefunds(api.app.db, dueNow(api.app, 10, id))).length, 1)
+  assert.equal((await claimDuePayouts(api.app.db, dueNow(api.app, 10, id))).length, 1)
 })
 
 test('a lease that is renewed late does not bring a mail forward that was given back', async () => {
@@ -193,8 +189,7 @@ test('a lease that is renewed late does not bring a mail forward that was given 
   await start(client, 700)
   const now = api.clock.now()
   const later = (s: number) => new Date(now.getTime() + s * 1000)
-  const filter = { of: 'first' as const, after: mails.FIRST_COMPANY, except: [], ...ALL }
-  const claimed = await mails.claimDue(api.app.db, filter, now, later(8))
+  const claimed = await mails.claimMails(api.app.db, 'first', dueNow(api.app, ALL))
   const mail = claimed.find(({ companyId }) => companyId === client.company.id)!
   await mails.postpone(api.app.db, mail, later(300))
   await mails.renewLeases(api.app.db, [mail], later(10))

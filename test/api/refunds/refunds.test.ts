@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { releaseDueCharges } from '../../../src/worker/charges.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, payOutWithdrawals, releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../../support/api.ts'
 import {
   balancesOf,
@@ -23,7 +22,7 @@ const [REFUSED, UNANSWERED] = [66_666, 55_555]
 const answer = ({ status, body }: Reply) => [status, body.errors[0]?.code]
 const line = ({ body }: Reply): string => body.errors[0].description
 const refund = (client: Client, id: string, json?: unknown) => client.post(`/refund/${id}`, json)
-const carryOut = () => carryOutRefunds(api.app)
+const carryOut = () => carryOutRefunds.run(api.app)
 
 async function started(client: Client, id: string, json?: unknown): Promise<string> {
   const { status, body, text } = await refund(client, id, json)
@@ -33,7 +32,7 @@ async function started(client: Client, id: string, json?: unknown): Promise<stri
 
 async function release(seconds = 60): Promise<void> {
   api.clock.advance(seconds)
-  await releaseDueCharges(api.app)
+  await releaseDueCharges.run(api.app)
 }
 
 /** A company with one paid charge, and what has moved in its books since it was paid. */
@@ -297,7 +296,7 @@ test('money that was withdrawn cannot be refunded', async () => {
   assert.deepEqual(answer(reply), [422, 'insufficient_balance'])
   assert.match(line(reply), /^value: 991 .* 990 /)
   assert.deepEqual(await stored(api), before)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await refund(client, id)).status, 422)
   await started(client, id, { value: 990 })
   assert.deepEqual(await balancesOf(api, client), {

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { newId, packPair } from '../../../src/lib/ids.ts'
 import { dynamicCode, parse, staticCode } from '../../../src/pix/brcode.ts'
 import { VERSION_NAMES } from '../../../src/versions/history.ts'
-import { expireDueCharges } from '../../../src/worker/charges.ts'
+import { expireDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, type Reply, startApi } from '../../support/api.ts'
 import {
   balancesOf,
@@ -138,7 +138,7 @@ const CASES: Record<string, Case> = {
     async prepare(client) {
       const charge = await asked(client)
       api.clock.advance(61)
-      await expireDueCharges(api.app)
+      await expireDueCharges.run(api.app)
       return charge
     },
   },

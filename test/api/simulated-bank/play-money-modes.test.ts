@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { releaseDueCharges } from '../../../src/worker/charges.ts'
+import { releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, startApi, type TestApi } from '../../support/api.ts'
 import { charged, openBanked } from '../../support/bank.ts'
 import {
@@ -72,7 +72,7 @@ test('the own key of a live company pays a dev-mode charge in production, and bo
   const { id } = await makeCharge(client, 1990, { devMode: true })
   assert.equal((await client.post(`/charge/${id}/simulate-payment`)).status, 200)
   production.clock.advance(60)
-  await releaseDueCharges(production.app)
+  await releaseDueCharges.run(production.app)
   assert.deepEqual(await stateOf(client, id), ['COMPLETED', 'RECEIVED'])
   assert.deepEqual(await movementsOf(production, client), [])
   assert.equal((await balancesOf(production, client)).available, 0)

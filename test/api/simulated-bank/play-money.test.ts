@@ -2,10 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
-import { reconcileDue } from '../../../src/core/reconciliation/received.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
-import { carryOutRefunds } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, reconcileDue } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked } from '../../support/bank.ts'
 import { balancesOf, movementsOf, order, stateOf } from '../../support/payments.ts'
@@ -25,7 +24,7 @@ async function callbacksProcessed({ bank }: Banked): Promise<void> {
 
 async function audit({ company }: Banked): Promise<string[]> {
   api.clock.advance(2000)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   return (await auditCompany(api.app, company.id, { whole: true })).faults
 }
 
@@ -67,7 +66,7 @@ test('real money for a dev-mode code waits for a decision, and pays nothing', as
   const two = shop.bank.payer.payKey(shop.company.pixKey, 1990)
   two.txid = chargeTxid(fromPublic('charge', play.id)!)
   api.clock.advance(61)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   assert.deepEqual(await stateOf(shop, play.id), ['OPEN', 'PROCESSING'])
   assert.deepEqual(await movementsOf(api, shop), [
     ['PAYMENT_UNMATCHED', one.endToEndId, 'bank>unmatched', 700],
@@ -85,10 +84,10 @@ test('a decision on an id that both sources have is about the real money', async
     shop.bank.payer.payKey(shop.company.pixKey, 700, { endToEndId })
   }
   api.clock.advance(61)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   assert.equal((await shop.post(`/payment/unmatched/${accepted}/accept`)).body.data.amount, 700)
   assert.equal((await shop.post(`/payment/unmatched/${refunded}/refund`, {})).body.data.value, 700)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   const rows = await api.rows(
     'select source, amount, status from payments where company_id = $1 order by status, source',
     [shop.company.id],
@@ -116,15 +115,15 @@ test('a real payment settles real charges only, and its difference goes back at 
   const [real, play] = [await charged(shop), await charged(shop, { devMode: true })]
   const { endToEndId } = shop.bank.payer.payKey(shop.company.pixKey, 2090)
   api.clock.advance(61)
-  await reconcileDue(api.app)
+  await reconcileDue.run(api.app)
   const refused = await settle(shop, endToEndId, play.id)
   assert.deepEqual([refused.status, refused.body.errors[0].code], [409, 'payment_of_other_source'])
   assert.match(refused.body.errors[0].description, /^chargeId: the charge is a test/)
   const { body } = await settle(shop, endToEndId, real.id, 'refund')
   assert.deepEqual(body.data.settled, { chargeId: real.id, amount: 1990 })
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.equal((await shop.post(`/refund/${real.id}`, { value: 1990 })).status, 201)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(await stateOf(shop, real.id), ['COMPLETED', 'REFUNDED'])
   assert.deepEqual(await balancesOf(api, shop), { available: 0, pending: 0, held: 0, unmatched: 0 })
   assert.deepEqual(await audit(shop), [])
@@ -138,7 +137,7 @@ test('a test payment of a live company settles test charges only, and books noth
   const refused = await settle(shop, endToEndId, real.id)
   assert.deepEqual([refused.status, refused.body.errors[0].code], [409, 'payment_of_other_source'])
   assert.equal((await settle(shop, endToEndId, play.id, 'refund')).status, 200)
-  await carryOutRefunds(api.app)
+  await carryOutRefunds.run(api.app)
   assert.deepEqual(await stateOf(shop, play.id), ['COMPLETED', 'PAID'])
   assert.deepEqual(await stateOf(shop, real.id), ['OPEN', 'PROCESSING'])
   assert.deepEqual(await movementsOf(api, shop), [])
@@ -168,7 +167,7 @@ test('in any order of simulated and real payments with the same ids the books ar
       if (kind === 'callback') await callbacksProcessed(shop)
       else if (kind === 'ask') {
         api.clock.advance(61)
-        await reconcileDue(api.app)
+        await reconcileDue.run(api.app)
       } else if (!isReal) {
         const { brCode } = await charged(shop, { devMode: true })
         const amount = kind === 'play' ? 1990 : 1000
@@ -186,7 +185,7 @@ test('in any order of simulated and real payments with the same ids the books ar
     }
     await callbacksProcessed(shop)
     api.clock.advance(61)
-    await reconcileDue(api.app)
+    await reconcileDue.run(api.app)
     const movements = await movementsOf(api, shop)
     const found = movements.map(([kind, ref, , amount]) => `${kind} ${amount} ${ref}`)
     assert.deepEqual(found.toSorted(), booked.toSorted())

@@ -4,8 +4,7 @@ import fc from 'fast-check'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { returnAtSimulator } from '../../../src/core/refunds/own-returns.ts'
 import { RETURN_REASONS } from '../../../src/provider/port.ts'
-import { processDueCallbacks } from '../../../src/worker/callbacks.ts'
-import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { carryOutRefunds, payOutWithdrawals, processDueCallbacks } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { lastCode } from '../../support/mail.ts'
 import {
@@ -123,7 +122,7 @@ test('a refund and a return of the bank together give back no more than was paid
   const client = await api.client()
   const { id, endToEndId } = await makePaid(api, client, 2000)
   assert.equal((await client.post(`/refund/${id}`, { value: 1500 })).status, 201)
-  await carryOutRefunds(app)
+  await carryOutRefunds.run(app)
   const more = await client.post(returnOf(endToEndId), { value: 501 })
   assert.deepEqual(answer(more), [409, 'refund_not_possible'])
   assert.match(more.body.errors[0].description, /only 500 cents of the payment are left/)
@@ -143,9 +142,9 @@ test('a return that was not recorded when its process died is recorded by the ta
   await returnAtSimulator(app, client.company, endToEndId, {}, 'api_died')
   assert.deepEqual(await balances(client), [100_000, 2000, 0])
   api.clock.advance(60)
-  await processDueCallbacks(app)
+  await processDueCallbacks.run(app)
   assert.deepEqual(await balances(client), [100_000, 0, 0])
-  await processDueCallbacks(app)
+  await processDueCallbacks.run(app)
   const returned = (await typesOf(client)).filter((type) => type === 'payment.returned')
   assert.equal(returned.length, 1)
   await requireAgreement(client)
@@ -162,7 +161,7 @@ test('the code of a sandbox withdrawal confirms it, and the one that was mailed 
     assert.deepEqual(answer(await confirm(client, id, mailed)), [400, 'otp_invalid'])
   }
   assert.equal((await confirm(client, id, code)).body.data.status, 'PROCESSING')
-  await payOutWithdrawals(app)
+  await payOutWithdrawals.run(app)
   assert.deepEqual(await typesOf(client), ['withdrawal.completed'])
   assert.deepEqual(answer(await client.post(codeOf(id))), [409, 'withdrawal_not_confirmable'])
 })

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FAILURES_BEFORE_PAUSE } from '../../../src/core/webhooks/health-rules.ts'
 import { addFailures } from '../../../src/core/webhooks/health-store.ts'
-import { clearQueue, purgeDeliveries, watchWebhooks } from '../../../src/worker/webhooks.ts'
+import { watchWebhooks } from '../../../src/worker/due.ts'
+import { clearQueue, purgeDeliveries } from '../../../src/worker/webhooks.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
@@ -45,7 +46,7 @@ async function makeFailing(): Promise<{ client: Client; receiver: Receiver; webh
 async function failForADay(client: Client, webhook: Any): Promise<void> {
   api.clock.advance(DAY_S)
   await sendOne(client, webhook)
-  await watchWebhooks(api.app)
+  await watchWebhooks.run(api.app)
 }
 
 test('410 deactivates a webhook at once, and its company gets one mail', async () => {
@@ -98,14 +99,14 @@ test('if a webhook fails, its company is warned after four days, and it is deact
   const [warning = assert.fail(), ...more] = await lettersOf(api, client.company.id)
   assert.deepEqual([warning.kind, more], ['webhook-failing', []])
   assert.equal(warning.subject, 'O webhook Loja não está recebendo eventos')
-  await watchWebhooks(api.app)
+  await watchWebhooks.run(api.app)
   api.clock.advance(DAY_S - 1)
   await sendOne(client, webhook)
-  await watchWebhooks(api.app)
+  await watchWebhooks.run(api.app)
   assert.deepEqual(await kindsOf(client), ['webhook-failing'], 'one mail')
   assert.equal((await shown(client, webhook)).status, 'ACTIVE')
   api.clock.advance(1)
-  await Promise.all([watchWebhooks(api.app), watchWebhooks(api.app)])
+  await Promise.all([watchWebhooks.run(api.app), watchWebhooks.run(api.app)])
   const { status, deactivated, failingSince } = await shown(client, webhook)
   assert.deepEqual([status, deactivated, failingSince], ['INACTIVE', 'FAILING', since])
   assert.deepEqual(await kindsOf(client), ['webhook-failing', 'webhook-deactivated'])
@@ -119,7 +120,7 @@ test('a webhook is never deactivated less than a day after the warning', async (
   const { client, webhook } = await makeFailing()
   api.clock.advance(8 * DAY_S)
   await sendOne(client, webhook)
-  await watchWebhooks(api.app)
+  await watchWebhooks.run(api.app)
   assert.deepEqual(await kindsOf(client), ['webhook-failing'])
   assert.equal((await shown(client, webhook)).status, 'ACTIVE')
   await failForADay(client, webhook)
@@ -133,7 +134,7 @@ test('a webhook that failed long ago and had nothing to receive since stays acti
     await delivering.run()
   }
   api.clock.advance(30 * DAY_S)
-  await watchWebhooks(api.app)
+  await watchWebhooks.run(api.app)
   assert.deepEqual(await kindsOf(client), [])
   assert.equal((await shown(client, webhook)).status, 'ACTIVE')
 })
@@ -205,7 +206,7 @@ test('a company that deactivates its own webhook gets no reason and no mail', as
   const { webhook } = await makeReceiver(client)
   const { body } = await client.put(`/webhook/${webhook.id}`, { status: 'INACTIVE' })
   assert.deepEqual([body.data.status, body.data.deactivated], ['INACTIVE', undefined])
-  await watchWebhooks(api.app)
+  await watchWebhooks.run(api.app)
   assert.deepEqual(await kindsOf(client), [])
 })
 

@@ -14,7 +14,7 @@ import { toCents } from '../../../src/lib/money.ts'
 import { Problem } from '../../../src/lib/problems.ts'
 import { findProfile } from '../../../src/provider/bacen/profiles.ts'
 import type { Payouts } from '../../../src/provider/port.ts'
-import { payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { payOutWithdrawals } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
 import { balanceOf, confirmed, PATH, rowOf, start } from '../../support/withdrawals.ts'
@@ -67,7 +67,7 @@ async function refusal(act: Promise<unknown>): Promise<string> {
 test('where no bank sends, a confirmed withdrawal waits for an operator, and nobody takes it up', async () => {
   const { client, id } = await waiting()
   for (let hours = 0; hours < 72; hours += 24) {
-    await payOutWithdrawals(api.app)
+    await payOutWithdrawals.run(api.app)
     api.clock.advance(24 * 3600)
   }
   assert.equal((await shown(client, id)).status, 'PROCESSING')
@@ -155,7 +155,7 @@ test('only what waits for an operator can be ended by one', async () => {
   const sandbox = await api.client()
   const automatic = fromPublic('wd', await confirmed(api, sandbox, 5000))!
   assert.match(await refusal(end(automatic)), /The bank sends this withdrawal/)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.match(await refusal(end(automatic)), /COMPLETED as E/)
   assert.match(await refusal(end('01a1dd72-59aa-7000-95e6-7e9739663010')), /no withdrawal/)
 })
@@ -222,7 +222,7 @@ test('a bank that is connected later does not send what an operator may have sen
   const { client, id } = await waiting()
   await connect(client, 'bank')
   const send = () => assert.fail('nobody takes it up')
-  await payOutWithdrawals(withSilence(send))
+  await payOutWithdrawals.run(withSilence(send))
   assert.equal((await rowOf(api, id)).attempts, 0)
 })
 
@@ -238,7 +238,7 @@ test('who sends is decided when the code is confirmed, by the bank of that momen
     const id = await confirmed(api, client, 5000)
     assert.equal((await rowOf(api, id)).manual, manual)
     if (!manual) await disconnect(client)
-    await payOutWithdrawals(api.app)
+    await payOutWithdrawals.run(api.app)
     await failManually(api.app, fromPublic('wd', id)!, 'enough')
   }
 })
@@ -252,13 +252,13 @@ test('what a bank was to send is left to an operator when it is gone, and says w
   ]
   const askedAt = api.clock.now()
   const silent = withSilence(async () => ({ kind: 'unknown', reason: 'no answer' }))
-  await payOutWithdrawals(silent, undefined, null)
+  await payOutWithdrawals.run(silent, undefined, null)
   await api.rows('update withdrawals set ordered_at = null, attempts = 0 where id = $1', [
     fromPublic('wd', second),
   ])
   for (const client of [ordered, notOrdered]) await disconnect(client)
   api.clock.advance(3600)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   const orderedOf = async ({ company }: Client) =>
     (await listWaiting(api.app.db, company.id)).map(({ orderedAt }) => orderedAt)
   assert.deepEqual([await orderedOf(ordered), await orderedOf(notOrdered)], [[askedAt], [null]])

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { FullApp } from '../../../src/core/full-app.ts'
-import { claimDuePayouts, payOut } from '../../../src/core/withdrawals/payouts.ts'
+import { payOut } from '../../../src/core/withdrawals/payouts.ts'
+import { claimDuePayouts } from '../../../src/core/withdrawals/store.ts'
 import type { Outcome, Payouts, SendOrder, Sent } from '../../../src/provider/port.ts'
-import { payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { payOutWithdrawals } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
+import { dueNow } from '../../support/requests.ts'
 import {
   balanceOf,
   confirmed,
@@ -36,7 +38,7 @@ test('a confirmed withdrawal is paid out: bank, books, event and mail agree', as
   const client = await api.client()
   const id = await confirmed(api, client, 5000)
   api.clock.advance(1)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   const now = api.clock.now()
   const [sent, ...others] = await sentOf(api, client)
   assert.deepEqual([sent!.order_id, sent!.amount, others], [id, 5000, []])
@@ -66,7 +68,7 @@ test('a confirmed withdrawal is paid out: bank, books, event and mail agree', as
 test('a refused payout fails and gives the money back', async () => {
   const client = await api.client()
   const id = await confirmed(api, client, 66_666)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   const { status, failureReason, endToEndId } = await shown(client, id)
   assert.deepEqual(
     [status, failureReason, endToEndId],
@@ -94,17 +96,17 @@ test('a refused payout fails and gives the money back', async () => {
 test('a payout without an answer is asked about, and never sent twice', async () => {
   const client = await api.client()
   const id = await confirmed(api, client, 55_555)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await sentOf(api, client)).length, 1, 'carried out, but unanswered')
   const row = await rowOf(api, id)
   assert.deepEqual([row.status, row.attempts, row.ordered_at], ['PROCESSING', 1, api.clock.now()])
   assert.deepEqual(await balanceOf(api, client), { available: 44_445, held: 55_555 })
   api.clock.advance(4)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await rowOf(api, id)).attempts, 1, 'not before its time')
   api.clock.advance(1)
   const send = () => assert.fail('it is asked about, not ordered again')
-  await payOutWithdrawals(withBank({ send }))
+  await payOutWithdrawals.run(withBank({ send }))
   const [sent, ...others] = await sentOf(api, client)
   assert.deepEqual(others, [])
   const { status, endToEndId } = await shown(client, id)
@@ -122,10 +124,10 @@ test('an order that never reached the bank is given again under the same id', as
       return Promise.reject(new Error('connect ECONNREFUSED'))
     },
   })
-  await payOutWithdrawals(failing)
+  await payOutWithdrawals.run(failing)
   assert.equal((await shown(client, id)).status, 'PROCESSING')
   api.clock.advance(5)
-  await payOutWithdrawals(
+  await payOutWithdrawals.run(
     withBank({
       send: (payee, order, store) => {
         orders.push(order)
@@ -145,7 +147,7 @@ test('a silent bank is asked ever more rarely, for ever, and nothing changes mea
   const id = await confirmed(api, client, 5000)
   const silent = withBank({ send: async () => SILENT, findSent: async () => SILENT })
   for (const wait_s of [5, 30, 120, 600, 1800, 1800, 1800]) {
-    await payOutWithdrawals(silent)
+    await payOutWithdrawals.run(silent)
     const { next_attempt_at: next } = await rowOf(api, id)
     assert.equal((next as Date).getTime() - api.clock.now().getTime(), wait_s * 1000)
     api.clock.advance(wait_s)
@@ -153,16 +155,16 @@ test('a silent bank is asked ever more rarely, for ever, and nothing changes mea
   assert.deepEqual(await balanceOf(api, client), { available: 95_000, held: 5000 })
   assert.deepEqual(await eventsOf(api, client.company.id), [])
   assert.equal((await postingsOf(api, client)).length, 1)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await shown(client, id)).status, 'COMPLETED')
 })
 
 test('a bank may refuse later what it had not answered', async () => {
   const client = await api.client()
   const id = await confirmed(api, client, 5000)
-  await payOutWithdrawals(withBank({ send: async () => SILENT }))
+  await payOutWithdrawals.run(withBank({ send: async () => SILENT }))
   api.clock.advance(5)
-  await payOutWithdrawals(withBank({ findSent: async () => REFUSED }))
+  await payOutWithdrawals.run(withBank({ findSent: async () => REFUSED }))
   assert.deepEqual((await shown(client, id)).failureReason, REFUSED.reason)
   assert.deepEqual(await balanceOf(api, client), OPENING)
 })
@@ -176,26 +178,26 @@ test('nothing leaves a company whose books differ, until the difference is gone'
      values ($1, 1, 'held', $2)`,
     [company.id, api.clock.now()],
   )
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   const row = await rowOf(api, id)
   assert.deepEqual([row.status, row.attempts, row.ordered_at], ['PROCESSING', 0, null])
   assert.equal((await shown(other, fine)).status, 'COMPLETED')
   await api.rows('update audits set difference = null where company_id = $1', [company.id])
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await shown(client, id)).status, 'COMPLETED')
 })
 
 test('a payout whose worker died over it is asked about once its lease is over', async () => {
   const client = await api.client()
   const id = await confirmed(api, client, 5000)
-  const [claim] = await claimDuePayouts(api.app, 10)
+  const [claim] = await claimDuePayouts(api.app.db, dueNow(api.app, 10))
   const { id: orderId, value: amount, destination: pixKey } = claim!.order
   await bank.send(client.company, { id: orderId, amount, pixKey }, async () => {})
   api.clock.advance(59)
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.equal((await shown(client, id)).status, 'PROCESSING')
   api.clock.advance(1)
-  await payOutWithdrawals(withBank({ send: () => assert.fail('it was sent before') }))
+  await payOutWithdrawals.run(withBank({ send: () => assert.fail('it was sent before') }))
   const { status, endToEndId } = await shown(client, id)
   const sent = await sentOf(api, client)
   assert.deepEqual([status, sent.length, endToEndId], ['COMPLETED', 1, sent[0]!.end_to_end_id])
@@ -204,9 +206,9 @@ test('a payout whose worker died over it is asked about once its lease is over',
 test('a refusal that comes late does not undo what another worker gets done', async () => {
   const client = await api.client()
   const id = await confirmed(api, client, 5000)
-  const [slow] = await claimDuePayouts(api.app, 10)
+  const [slow] = await claimDuePayouts(api.app.db, dueNow(api.app, 10))
   api.clock.advance(60)
-  const [quick] = await claimDuePayouts(api.app, 10)
+  const [quick] = await claimDuePayouts(api.app.db, dueNow(api.app, 10))
   await payOut(withBank({ send: async (): Promise<Outcome<Sent>> => REFUSED }), slow!)
   assert.equal((await shown(client, id)).status, 'PROCESSING')
   await payOut(api.app, quick!)
@@ -228,7 +230,7 @@ test('two workers at once order every payout once', async () => {
       return bank.send(payee, order, store)
     },
   })
-  await Promise.all([payOutWithdrawals(counting), payOutWithdrawals(counting)])
+  await Promise.all([payOutWithdrawals.run(counting), payOutWithdrawals.run(counting)])
   assert.deepEqual([ordered.length, new Set(ordered).size], [25, 25])
   for (const client of clients) {
     assert.deepEqual(await balanceOf(api, client), { available: 95_000, held: 0 })
@@ -242,7 +244,7 @@ test('an order keeps the moment at which the bank may first have got it', async 
   const first = api.clock.now()
   const silent = withBank({ send: async () => SILENT, findSent: async () => SILENT })
   for (let i = 0; i < 3; i++) {
-    await payOutWithdrawals(silent)
+    await payOutWithdrawals.run(silent)
     api.clock.advance(600)
   }
   const { ordered_at, attempts } = await rowOf(api, id)

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { toPublic } from '../../../src/lib/ids.ts'
-import { payOutWithdrawals } from '../../../src/worker/orders.ts'
+import { payOutWithdrawals } from '../../../src/worker/due.ts'
 import { type Client, type Reply, startApi, type TestApi } from '../../support/api.ts'
 import { isLong } from '../../support/long.ts'
 import { lastCode } from '../../support/mail.ts'
@@ -96,7 +96,7 @@ async function watch({ company }: Client, running: () => boolean): Promise<numbe
 }
 
 async function payOutWhile(running: () => boolean): Promise<void> {
-  while (running()) await payOutWithdrawals(api.app)
+  while (running()) await payOutWithdrawals.run(api.app)
 }
 
 /** The books against the withdrawals, against themselves, and against the bank’s own. */
@@ -163,7 +163,7 @@ test('64 clients race to start, confirm and cancel for one company: exact to the
     payOutWhile(running),
     race,
   ])
-  await payOutWithdrawals(api.app)
+  await payOutWithdrawals.run(api.app)
   assert.ok(looks > 10, 'somebody was looking on')
   for (const name of ['201', '200', '409 withdrawal_pending', '409 withdrawal_not_confirmable']) {
     assert.ok((seen.get(name) ?? 0) > 0, `${name}: ${JSON.stringify([...seen])}`)

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { expireDueWithdrawals } from '../../../src/worker/withdrawals.ts'
+import { expireDueWithdrawals } from '../../../src/worker/due.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
 import { codeIn, lastCode, lettersOf } from '../../support/mail.ts'
 import {
@@ -168,7 +168,7 @@ test('withdrawals are listed newest first, by status and page by page', async ()
 test('past its end a withdrawal is read as expired, and the worker gives its money back', async () => {
   const { client, id } = await waiting(api)
   api.clock.advance(599.999)
-  await expireDueWithdrawals(api.app)
+  await expireDueWithdrawals.run(api.app)
   assert.equal((await client.get(`${PATH}/${id}`)).body.data.status, 'PENDING_OTP')
   api.clock.advance(0.001)
   const read = await client.get(`${PATH}/${id}`)
@@ -176,7 +176,7 @@ test('past its end a withdrawal is read as expired, and the worker gives its mon
   assert.deepEqual((await client.get(`${PATH}?status=EXPIRED`)).body.data, [read.body.data])
   assert.deepEqual((await client.get(`${PATH}?status=PENDING_OTP`)).body.data, [])
   assert.deepEqual(await balanceOf(api, client), { available: 95_000, held: 5000 })
-  await Promise.all([expireDueWithdrawals(api.app), expireDueWithdrawals(api.app)])
+  await Promise.all([expireDueWithdrawals.run(api.app), expireDueWithdrawals.run(api.app)])
   assert.deepEqual(await balanceOf(api, client), OPENING)
   assert.deepEqual(await postingsOf(api, client), [
     ['WITHDRAWAL_HELD', id, 5000],

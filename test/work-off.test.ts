@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { newId, type Uuid } from '../src/lib/ids.ts'
+import { workOff } from '../src/worker/loop.ts'
+import { startApi } from './support/api.ts'
+
+const { app } = await startApi()
+const MANNER = { only: null, signal: undefined, failed: '', atOnce: 32 }
+
+/** Work of companies in parts. A search that finds nothing takes until something ends. */
+function openWork(parts: Map<Uuid, number>) {
+  const ends: (() => void)[] = []
+  const done: Uuid[] = []
+  return {
+    done,
+    async find(except: Uuid[]) {
+      const free = [...parts].filter(([id, left]) => left > 0 && !except.includes(id))
+      const next = free.slice(0, 1)
+      for (const [id, left] of next) parts.set(id, left - 1)
+      if (next.length === 0 && ends.length > 0) {
+        for (const end of ends.splice(0)) end()
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      return { due: new Map(next), isFull: next.length > 0 }
+    },
+    async act(companyId: Uuid) {
+      await new Promise<void>((resolve) => ends.push(resolve))
+      done.push(companyId)
+      return 1
+    },
+  }
+}
+
+test('a company that ends while more is searched for gets its next part', async () => {
+  const [a, b] = [newId(), newId()]
+  const work = openWork(
+    new Map([
+      [a, 3],
+      [b, 2],
+    ]),
+  )
+  await workOff(app, { task: 'parts', ...MANNER, ...work })
+  assert.deepEqual(work.done.toSorted(), [a, a, a, b, b].toSorted())
+})
+
+test('a company for which nothing can be done is not asked for again in the same run', async () => {
+  const id = newId()
+  let acts = 0
+  await workOff(app, {
+    task: 'nothing',
+    ...MANNER,
+    find: async (except: Uuid[]) => ({
+      due: new Map(except.includes(id) ? [] : [[id, 1]]),
+      isFull: true,
+    }),
+    act: async () => {
+      acts += 1
+      return 0
+    },
+  })
+  assert.equal(acts, 1)
+})
+
+test('each company gets one part, then each its next, and no more at once than allowed', async () => {
+  const left = new Map([newId(), newId(), newId()].map((id) => [id, 2]))
+  const [turns, running]: [Uuid[], Set<Uuid>] = [[], new Set()]
+  await workOff(app, {
+    task: 'rounds',
+    ...MANNER,
+    atOnce: 1,
+    // The longest queue would always be found first.
+    find: async (except) => {
+      const due = [...left].filter(([id, n]) => n > 0 && !except.includes(id)).slice(0, 1)
+      return { due: new Map(due), isFull: due.length > 0 }
+    },
+    async act(companyId) {
+      running.add(companyId)
+      assert.equal(running.size, 1)
+      await new Promise((resolve) => setImmediate(resolve))
+      turns.push(companyId)
+      left.set(companyId, left.get(companyId)! - 1)
+      running.delete(companyId)
+      return 1
+    },
+  })
+  assert.deepEqual(turns, [...left.keys(), ...left.keys()])
+})
+
+test('nothing that cannot be undone is begun while the clock may be wrong', async () => {
+  let searches = 0
+  const clockWatch = { ...app.clockWatch, agrees: async () => false }
+  const work = {
+    ...MANNER,
+    task: 'timed',
+    isTimed: true,
+    find: async () => {
+      searches += 1
+      return { due: new Map(), isFull: false }
+    },
+    act: async () => 1,
+  }
+  await workOff({ ...app, clockWatch }, work)
+  assert.equal(searches, 0)
+  await workOff(app, work)
+  assert.equal(searches, 1)
+  await workOff({ ...app, clockWatch }, { ...work, only: newId() })
+  assert.equal(searches, 2, 'a test clock is not the clock of the machine')
+})
