@@ -69,7 +69,7 @@ const environment = (url: string, port: number) => ({
   ALLOW: 'http,mail-files',
 })
 
-/** What `npm start` gives to Node.js as well, see docs/decisions/0039-young-heap.md. */
+/** What `npm start` gives to Node.js as well, see docs/decisions/0028-several-processes.md. */
 export const START_OPTIONS = ['--max-semi-space-size=16']
 
 /** A process of its own, as in production; its log goes where a log goes, into a file. */

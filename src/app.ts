@@ -45,7 +45,7 @@ const UPLOAD_S = 30
 const ACCESS_CHANGES = 20
 const ACCESS_CHANGE_S = 360
 
-export type Parts = {
+type Parts = {
   config: Config
   databaseUrl: string
   clock: Clock

@@ -225,8 +225,8 @@ export type Config = {
 }
 
 /** What an operator can allow by name. */
-export const ALLOWABLE = ['exposed-local-mode', 'mail-files', 'http'] as const
-export type Allowable = (typeof ALLOWABLE)[number]
+const ALLOWABLE = ['exposed-local-mode', 'mail-files', 'http'] as const
+type Allowable = (typeof ALLOWABLE)[number]
 
 export class ConfigFault extends OperatorFault {
   override exitCode = 2

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
+import fc from 'fast-check'
 import { readConfig } from './config.ts'
-import { findUnsafe } from './safety.ts'
+import { findUnsafe, secretWeakness } from './safety.ts'
 
 const DATA_DIR = mkdtempSync(join(tmpdir(), 'vintem-safety-'))
 after(() => rmSync(DATA_DIR, { recursive: true }))
@@ -83,4 +84,27 @@ test('a secret that is not base64, and a name that allows nothing, are faults', 
   )
   assert.throws(() => unsafe({ ALLOW: 'everything' }), /ALLOW must list names among/)
   assert.throws(() => unsafe({ OPERATOR_PORT: '3000' }), /OPERATOR_PORT must be another port/)
+})
+
+test('random bytes are strong, in binary and in hexadecimal digits', () => {
+  for (let n = 0; n < 1_000; n += 1) {
+    const secret = randomBytes(32 + (n % 64))
+    assert.equal(secretWeakness(secret), null, secret.toString('hex'))
+    const digits = Buffer.from(secret.toString('hex'))
+    assert.equal(secretWeakness(digits), null, digits.toString())
+  }
+})
+
+test('one byte, a pattern that repeats, a count and a sentence are weak', () => {
+  const count = (step: number) =>
+    Buffer.from(Array.from({ length: 32 }, (_, i) => (i * step) % 256))
+  const sentence = Buffer.from('My dog is called Rex & I live in Recife!')
+  for (const secret of [Buffer.alloc(32), count(1), count(7), count(255), sentence]) {
+    assert.notEqual(secretWeakness(secret), null, secret.toString('hex'))
+  }
+  fc.assert(
+    fc.property(fc.uint8Array({ minLength: 1, maxLength: 8 }), fc.nat(64), (pattern, more) => {
+      assert.notEqual(secretWeakness(Buffer.alloc(32 + more, pattern)), null)
+    }),
+  )
 })

@@ -4,9 +4,15 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Vintem } from '../packages/client/src/index.ts'
-import { readSet, settableFields, withSet } from '../src/cli/client/trigger-fields.ts'
-import { bodiesOf, duration, stepsOf, trigger } from '../src/cli/client/trigger-run.ts'
-import { reasonsOf, SCENARIOS } from '../src/cli/client/trigger-scenarios.ts'
+import {
+  bodiesOf,
+  duration,
+  reasonsOf,
+  SCENARIOS,
+  stepsOf,
+  trigger,
+} from '../src/cli/client/trigger-run.ts'
+import { readSet, settableFields, withSet } from '../src/cli/client/trigger-steps.ts'
 import { UNMATCHED_REASONS } from '../src/core/charges/rules.ts'
 import { ANY_EVENT_TYPES, type AnyEventType } from '../src/core/events.ts'
 import { describeWebhooks } from '../src/http/openapi/webhooks.ts'

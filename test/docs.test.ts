@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict'
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { test } from 'node:test'
 import { isValidTaxId, plainTaxId } from '../src/pix/tax-id.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+
+/** Paths in backticks, and constants before the file that has them. */
+const NAMED_PATH = /`((?:src|test|web|migrations|packages|scripts)\/[\w./-]*)`/g
+const NAMED_CONSTANT = /`([A-Z][A-Z0-9_]+)` (?:\(|in\s+)`(src\/[\w./-]+)`/g
 
 /** Every block of the guides that puts a proxy in front of the service. */
 const proxies = globSync('docs/**/*.md', { cwd: ROOT }).flatMap((path) =>
@@ -24,14 +28,58 @@ test('no sample of a proxy publishes the port of operators', () => {
   }
 })
 
-test('every path that the architecture page names exists', () => {
-  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8')
-  const named = [...page.matchAll(/`((?:src|test|web|migrations)\/[\w./-]*)`/g)].map(
-    ([, path]) => path!,
-  )
+const records = globSync('docs/decisions/0*.md', { cwd: ROOT }).sort()
+const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
+
+test('every path that the architecture page and the decision records name exists', () => {
+  const missing = ['docs/architecture.md', ...records].flatMap((page) => {
+    const named = [...textOf(page).matchAll(NAMED_PATH)].map(([, path]) => path!)
+    return named.filter((path) => !existsSync(join(ROOT, path))).map((path) => `${page}: ${path}`)
+  })
+  assert.ok(records.length > 10)
+  assert.deepEqual(missing, [])
+})
+
+test('every constant that a decision record names with a file is in that file', () => {
+  const named = records.flatMap((page) => [...textOf(page).matchAll(NAMED_CONSTANT)])
   assert.ok(named.length > 30)
+  const missing = named.filter(
+    ([, name, path]) => !new RegExp(`\\bconst ${name}\\b`).test(textOf(path!)),
+  )
   assert.deepEqual(
-    named.filter((path) => !existsSync(join(ROOT, path))),
+    missing.map(([text]) => text),
+    [],
+  )
+})
+
+test('every link between documents leads to a file, and no decision is named that is gone', () => {
+  // The changelog names what there was at its time.
+  const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: ROOT }).filter(
+    (path) => path !== 'CHANGELOG.md',
+  )
+  const broken = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/\]\((?!https?:|mailto:|#|\/)([^)#\s]+)[^)]*\)/g)]
+      .map(([, target]) => join(dirname(page), target!))
+      .filter((target) => !existsSync(join(ROOT, target)))
+      .map((target) => `${page} → ${target}`),
+  )
+  assert.deepEqual(broken, [])
+  const numbers = new Set(records.map((path) => Number(/(\d{4})-/.exec(path)![1])))
+  const code = globSync('{src,test,bench,scripts,packages}/**/*.{ts,mjs}', { cwd: ROOT })
+  const gone = [...pages, ...code]
+    .filter((path) => !path.includes('node_modules'))
+    .flatMap((path) =>
+      [...textOf(path).matchAll(/\bdecision (\d+)\b|decisions\/0*(\d+)-/gi)]
+        .filter(([, number, file]) => !numbers.has(Number(number ?? file)))
+        .map(([text]) => `${path}: ${text}`),
+    )
+  assert.deepEqual(gone, [])
+})
+
+test('the list of decisions has all of them', () => {
+  const list = textOf('docs/decisions/README.md')
+  assert.deepEqual(
+    records.filter((path) => !list.includes(`(${basename(path)})`)),
     [],
   )
 })

@@ -21,7 +21,7 @@ import { migrate } from '../src/db/migrate.ts'
 import { findChromium, NO_BROWSER } from './browser/chromium.ts'
 import { dropCitusTemplate, makeCitusTemplate } from './citus/cluster.ts'
 
-const ALL = ['test/**/*.test.ts', 'src/**/*.test.ts']
+const ALL = ['test/**/*.test.ts', 'src/**/*.test.ts', 'packages/*/src/*.test.ts']
 /** Files that `npm test` leaves out. In others it leaves out some tests, see support/long.ts. */
 const LONG = ['test/**/*.long.test.ts', 'src/**/*.long.test.ts']
 const BROWSER = 'test/browser/*.test.ts'

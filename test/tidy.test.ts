@@ -5,7 +5,7 @@ import { test } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..')
 const CODE = ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts']
-const sources = globSync([...CODE, 'packages/client/src/*.{ts,js}'], { cwd: ROOT }).sort()
+const sources = globSync([...CODE, 'packages/*/src/*.{ts,js}'], { cwd: ROOT }).sort()
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const product = sources.filter((path) => path.startsWith('src/') && !/\.test/.test(path))
 
@@ -78,6 +78,14 @@ test('the pages do not know the API and agents, and those do not know the pages'
     return isEdge && new RegExp(`from '(?:\\.\\./)+${others}/`).test(textOf(path))
   })
   assert.deepEqual(crossing, [])
+})
+
+test('a package knows nothing of the service', () => {
+  const packages = sources.filter((path) => path.startsWith('packages/'))
+  assert.deepEqual(
+    packages.filter((path) => /from '[./]*\/(src|test)\//.test(textOf(path))),
+    [],
+  )
 })
 
 test('a noun never calls the commands of another noun', () => {

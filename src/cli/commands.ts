@@ -1,6 +1,25 @@
-import { CLIENT_COMMANDS } from './client/commands.ts'
+import { chargeCommands } from './client/charges.ts'
+import { eventCommands } from './client/events.ts'
+import { listen } from './client/listen.ts'
+import { logCommands } from './client/logs.ts'
+import { profileCommands } from './client/profile.ts'
+import { triggerCommand } from './client/trigger.ts'
+import { versionCommands } from './client/versions.ts'
+import { webhookCommands } from './client/webhooks.ts'
 import type { Command, Section } from './command.ts'
 import { completionFor, SHELL_NAMES, type Shell } from './completion.ts'
+
+/** The commands of a client: they ask a server and open no database. */
+export const CLIENT_COMMANDS: Command[] = [
+  ...profileCommands,
+  ...chargeCommands,
+  ...eventCommands,
+  ...webhookCommands,
+  ...logCommands,
+  triggerCommand,
+  ...versionCommands,
+  listen,
+]
 
 const completion: Command = {
   name: 'completion',

@@ -1,3 +1,4 @@
+import { AssertionError } from 'node:assert'
 import { CATALOGUE, invalid, Problem } from '../lib/problems.ts'
 
 /**
@@ -6,7 +7,7 @@ import { CATALOGUE, invalid, Problem } from '../lib/problems.ts'
  */
 export function isBug(error: unknown): boolean {
   if (!(error instanceof Error)) return true
-  const ofJavaScript = [TypeError, RangeError, ReferenceError, SyntaxError]
+  const ofJavaScript = [TypeError, RangeError, ReferenceError, SyntaxError, AssertionError]
   return (
     ofJavaScript.some((kind) => error instanceof kind) || /^assertion failed/.test(error.message)
   )

@@ -6,10 +6,9 @@ import { mailNewKey } from '../core/people/access-letters.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isUuid } from '../lib/ids.ts'
 import { invalid } from '../lib/problems.ts'
-import { commandAuthor } from './author.ts'
 import { type Args, type Command, columns, Refusal } from './command.ts'
 import { keyTable, requireCompany, showKey } from './records.ts'
-import { withDatabase } from './session.ts'
+import { commandAuthor, withDatabase } from './session.ts'
 
 const COMPANY = { value: 'COMPANY_ID', required: true, help: 'the company it belongs to' } as const
 const MAX_NAME = 255

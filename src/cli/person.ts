@@ -14,11 +14,10 @@ import { findPersonByEmail } from '../core/people/store.ts'
 import type { Tx } from '../db/database.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { commandAuthor } from './author.ts'
 import { type Args, type Command, columns, Refusal, UsageFault } from './command.ts'
 import { inOptions } from './faults.ts'
 import { requireCompany, time } from './records.ts'
-import { withApp, withDatabase } from './session.ts'
+import { commandAuthor, withApp, withDatabase } from './session.ts'
 
 const EMAIL = { value: 'EMAIL', required: true, help: 'the e-mail of the person' } as const
 const COMPANY = { value: 'COMPANY_ID', required: true, help: 'the company' } as const

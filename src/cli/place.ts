@@ -8,10 +8,9 @@ import { isAddress, nameOf, splitHosts } from '../db/address.ts'
 import { createPlace, distributePlace } from '../db/citus-place.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { createVault } from '../lib/vault.ts'
-import { commandAuthor } from './author.ts'
 import { type Command, columns, Refusal } from './command.ts'
 import { requireCompany } from './records.ts'
-import { type Session, withDatabase } from './session.ts'
+import { commandAuthor, type Session, withDatabase } from './session.ts'
 
 const list: Command = {
   name: 'place list',

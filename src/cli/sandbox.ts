@@ -5,9 +5,8 @@ import type { FullApp } from '../core/full-app.ts'
 import { isWaiting } from '../core/mails/store.ts'
 import { readSandbox, resetSandbox } from '../sandbox.ts'
 import { listMails, readMail } from '../web/mails.ts'
-import { commandAuthor } from './author.ts'
 import { type Command, columns, Refusal } from './command.ts'
-import { withApp } from './session.ts'
+import { commandAuthor, withApp } from './session.ts'
 
 const reset: Command = {
   name: 'sandbox reset',

@@ -1,5 +1,7 @@
+import { userInfo } from 'node:os'
 import { createApp } from '../app.ts'
 import { type Config, loadConfig } from '../config.ts'
+import type { Author } from '../core/activity/rules.ts'
 import { appsOf } from '../core/app.ts'
 import { waitUntilApplied, waitUntilAppliedAt } from '../core/companies/announce.ts'
 import type { FullApp } from '../core/full-app.ts'
@@ -146,3 +148,17 @@ async function waitForServers(url: string): Promise<string> {
 /** The same as `waitForServers`, for a command that has an app. */
 export const waitForServersOf = async ({ db }: FullApp): Promise<string> =>
   (await waitUntilApplied(db)) ? '' : NOT_CONFIRMED
+
+/** Whoever runs this command, for the activity log. */
+export function commandAuthor(): Author {
+  return { kind: 'command-line', id: null, name: userName(), address: null }
+}
+
+/** In a container the user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return 'unknown'
+  }
+}

@@ -4,11 +4,10 @@ import { listWaiting, type WaitingPayout } from '../core/withdrawals/manual-payo
 import type { Withdrawal } from '../core/withdrawals/rules.ts'
 import { fromPublic, toPublic, type Uuid } from '../lib/ids.ts'
 import { formatReais } from '../lib/money.ts'
-import { commandAuthor } from './author.ts'
 import { type Answer, type Command, columns, Refusal } from './command.ts'
 import { inOptions } from './faults.ts'
 import { requireCompany, time } from './records.ts'
-import { withApp } from './session.ts'
+import { commandAuthor, withApp } from './session.ts'
 
 const list: Command = {
   name: 'withdrawal list',

@@ -99,7 +99,7 @@ export type PasswordLimits = {
 }
 
 /** What limits how people connect and check banks in pages. */
-export type BankPageLimits = {
+type BankPageLimits = {
   /** Where certificates are read, each in a process: few at once, one of a company. */
   certificates: FairQueue
   /** How many certificates a company may upload one after another. Null if rates are off. */

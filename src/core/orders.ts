@@ -52,7 +52,7 @@ export async function claimOrders<R extends Row, T extends { companyId: Uuid }>(
 }
 
 /** Money to move through a bank. Our id makes it one order, however often it is given. */
-export type BankOrder<T> = {
+type BankOrder<T> = {
   log: Log
   orderedBefore: boolean
   find(): Promise<Outcome<T | null>>

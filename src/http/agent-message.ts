@@ -13,7 +13,7 @@ export type AgentMessage = {
   headers: Record<string, string>
 }
 
-export type AgentAnswer = {
+type AgentAnswer = {
   status: number
   /** JSON, or null if the message needs no answer. */
   body: string | null

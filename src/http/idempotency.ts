@@ -47,7 +47,7 @@ const isKeyName = (text: string, i: number) =>
   i % 2 === 0 && text.toLowerCase() === 'idempotency-key'
 
 /** Thrown in a transaction if the key is already used, so that it is rolled back. */
-export class KeyTaken extends Error {}
+class KeyTaken extends Error {}
 
 function replay(app: FullApp, response: StoredResponse, guard: Guard): Answer {
   if (!response.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')

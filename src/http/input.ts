@@ -11,7 +11,7 @@ import { requireNone, validator } from './violations.ts'
 export const IGNORED_FIELDS = 'X-Ignored-Fields'
 
 /** The schemas of an operation's query and body. */
-export type Accepted = {
+type Accepted = {
   query?: TObject
   body?: TSchema
   /** What an unknown field is not, such as a field of this operation; without it, it is ignored. */
@@ -21,7 +21,7 @@ export type Accepted = {
 }
 
 /** What is read of a request, or of a form that a page sends. */
-export type Given = Pick<FastifyRequest, 'query' | 'body' | 'session'>
+type Given = Pick<FastifyRequest, 'query' | 'body' | 'session'>
 
 export type Input = {
   query: unknown

@@ -3,7 +3,7 @@ import { createFairQueue, QueueFull, type QueueLimits, type Release } from '../l
 import { problem } from '../lib/problems.ts'
 
 /** How many requests of one company are processed and wait, and how many of all companies. */
-export type RequestLimits = { running: number; waiting: number; inAll: number }
+type RequestLimits = { running: number; waiting: number; inAll: number }
 
 /**
  * What one of several processes takes. The system spreads connections over the processes, so what
@@ -36,7 +36,7 @@ export type RequestSlot = {
 export type Rest = <R>(wait: (closed: AbortSignal) => Promise<R>) => Promise<R>
 
 /** Calls `begin` when a request may begin. Throws if there are too many. */
-export type EnterRequest = (
+type EnterRequest = (
   companyId: string,
   response: ServerResponse,
   begin: (slot: RequestSlot) => void,

@@ -69,7 +69,7 @@ export async function post(
 }
 
 /** Postings of a company, and its books, which are locked. */
-export type PostingGroup = { companyId: Uuid; postings: Posting[]; now: Date; locked: Books }
+type PostingGroup = { companyId: Uuid; postings: Posting[]; now: Date; locked: Books }
 
 /** Posts for several companies with one statement. Returns the books after it, in their order. */
 export async function postAll(tx: Tx, groups: PostingGroup[]): Promise<Books[]> {

@@ -18,7 +18,7 @@ export type ClientPool = {
   close(): Promise<void>
 }
 
-export type ClientOptions = {
+type ClientOptions = {
   lookup: LookupFunction
   connect_ms: number
   idle_ms: number

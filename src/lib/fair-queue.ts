@@ -17,7 +17,7 @@ export type QueueLimits = {
   inAll?: number
 }
 
-export type Wait = {
+type Wait = {
   most_ms?: number
   /** Whoever has had a slot before may wait even if too many do. */
   evenIfFull?: boolean

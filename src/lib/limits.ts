@@ -41,7 +41,7 @@ export const ownLimits: Limits = {
 }
 
 /** Tries something that may fail. Null if it has failed. */
-export type Attempt = <T>(
+type Attempt = <T>(
   name: string,
   /** Throws. It is called with the seconds to wait if too much has failed under this name. */
   refuse: (wait_s: number) => void,

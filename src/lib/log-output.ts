@@ -4,7 +4,7 @@ import { write } from 'node:fs'
  * Writes lines to an open file in the background. If the file cannot be written, because a disk is
  * full or a terminal is gone, lines are lost and nothing else: the service goes on.
  */
-export type LogOutput = {
+type LogOutput = {
   write(lines: string): void
   /** Writes what waits, for `timeout_ms` at most. False if the system still hangs in a write. */
   flush(timeout_ms: number): Promise<boolean>

@@ -8,7 +8,7 @@ export type Log = Omit<pino.Logger, 'flush'> & {
   request(line: RequestLine): void
 }
 
-export type RequestLine = {
+type RequestLine = {
   reqId: string
   op: string
   status: number

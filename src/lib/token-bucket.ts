@@ -5,7 +5,7 @@ import { createRecent } from './memo.ts'
  * are, and only the latest names are remembered. A name is forgotten when `most / 2` others have
  * been used since; it then begins again with a full bucket.
  */
-export type Buckets = {
+type Buckets = {
   /** Takes a token: 0 when there was one, otherwise the seconds to wait for it. */
   take(name: string, now_ms: number): number
   /** Gives back a token that was taken. */

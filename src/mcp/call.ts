@@ -4,18 +4,68 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server'
+import type { TObject } from 'typebox'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { ActOnce, Operate } from '../core/operate.ts'
 import type { AgentMessage } from '../http/agent-message.ts'
 import { requireScope, type Session } from '../http/auth.ts'
+import { inputReader } from '../http/input.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
-import { argumentsReader, schemaOf } from './schemas.ts'
 import { plainText, withPlainTexts } from './texts.ts'
 import { type Caller, isWriting, type Tool } from './tool.ts'
 import { TOOLS } from './tools/all.ts'
+
+/** The keywords that agents read. Their validators do not know our own keywords and formats. */
+const KEYWORDS = new Set([
+  'type',
+  'enum',
+  'description',
+  'properties',
+  'required',
+  'items',
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'pattern',
+  'default',
+])
+
+type JsonSchema = { type: 'object'; [keyword: string]: unknown }
+
+/** A schema of ours as plain JSON Schema. */
+const schemaOf = (schema: TObject): JsonSchema =>
+  ({ ...plain(schema), type: 'object' }) as JsonSchema
+
+function plain(schema: object): object {
+  const entries = Object.entries(schema).filter(([keyword]) => KEYWORDS.has(keyword))
+  return Object.fromEntries(
+    entries.map(([keyword, value]) => {
+      if (keyword === 'items') return [keyword, plain(value)]
+      if (keyword !== 'properties') return [keyword, value]
+      const fields = Object.entries(value as object).map(([name, field]) => [name, plain(field)])
+      return [keyword, Object.fromEntries(fields)]
+    }),
+  )
+}
+
+/**
+ * Creates the reader of a tool's arguments. All violations are reported together. An argument that
+ * the tool does not have is refused, because an agent may rely on it.
+ */
+function argumentsReader(schema: TObject): (given: unknown) => object {
+  // Made when the tool is first called, because it takes long and most servers have no agents.
+  let read: ReturnType<typeof inputReader> | undefined
+  return (given) => {
+    read ??= inputReader({ body: schema, refused: 'an argument of this tool' })
+    return read({ body: { value: given, faults: [] }, query: {}, session: null }).body as object
+  }
+}
 
 /** A tool as agents see it, and the reader of its arguments. */
 type Offered = { tool: Tool; listed: ListedTool; read(given: unknown): object }

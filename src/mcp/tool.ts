@@ -17,7 +17,7 @@ export type Caller = {
 }
 
 /** What a tool answers. */
-export type ToolAnswer<Data = object> = {
+type ToolAnswer<Data = object> = {
   /** A sentence in our own words. It never has text that a stranger has written. */
   text: string
   data: Data
@@ -61,7 +61,7 @@ const IdempotencyKey = Type.String({
   'x-rule': 'must have 1 to 200 printable ASCII characters',
 })
 
-export type Keyed = { idempotencyKey: string }
+type Keyed = { idempotencyKey: string }
 
 /** The arguments of a tool that changes something. */
 export const writing = <Fields extends TProperties>(fields: Fields) =>

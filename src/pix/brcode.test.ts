@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { dynamicCode, parse, recurrenceCode, staticCode, writtenFields } from './brcode.ts'
-import { crc16 } from './crc16.ts'
+import { crc16, dynamicCode, parse, recurrenceCode, staticCode, writtenFields } from './brcode.ts'
 import vectors from './vectors.test-data.json' with { type: 'json' }
 
 const FULANO = { name: 'Fulano de Tal', city: 'BRASILIA' }

@@ -1,6 +1,4 @@
 import { assert } from '../lib/assert.ts'
-import { crc16 } from './crc16.ts'
-import { isPrintable, printable } from './printable.ts'
 
 const CODE_MAX = 512
 const GUI = 'br.gov.bcb.pix'
@@ -23,7 +21,7 @@ const REFERENCE = /^[\x21-\x7e]{1,77}$/
 
 type Merchant = { name: string; city: string }
 
-export type StaticCodeInput = Merchant & {
+type StaticCodeInput = Merchant & {
   key: string
   /** Integer cents. If it is missing, the payer types the amount. */
   amount?: number | undefined
@@ -32,7 +30,7 @@ export type StaticCodeInput = Merchant & {
   text?: string | undefined
 }
 
-export type LocationCodeInput = Merchant & {
+type LocationCodeInput = Merchant & {
   /** As the bank returns it: host and path, without a scheme. */
   location: string
 }
@@ -99,7 +97,7 @@ function withChecksum(body: string): string {
   return code
 }
 
-export type StaticCode = Merchant & {
+type StaticCode = Merchant & {
   kind: 'static'
   key: string
   amount?: number
@@ -108,13 +106,13 @@ export type StaticCode = Merchant & {
   recurrenceLocation?: string
 }
 
-export type DynamicCode = Merchant & {
+type DynamicCode = Merchant & {
   kind: 'dynamic'
   location: string
   recurrenceLocation?: string
 }
 
-export type RecurrenceCode = Merchant & { kind: 'recurrence'; recurrenceLocation: string }
+type RecurrenceCode = Merchant & { kind: 'recurrence'; recurrenceLocation: string }
 
 export type BrCode = StaticCode | DynamicCode | RecurrenceCode
 
@@ -233,7 +231,7 @@ function readFields(text: string): Fields | Fault {
 }
 
 /** One field of a code, named as in faults: `59`, or `26.25` in a template. */
-export type WrittenField = { id: string; value: string }
+type WrittenField = { id: string; value: string }
 
 /** All fields of a code that `parse` has read, in their order. Templates give their own fields. */
 export function writtenFields(text: string): WrittenField[] {
@@ -250,4 +248,53 @@ const isTemplate = (id: number): boolean => (id >= 26 && id <= 51) || id === 62 
 
 function fault(reason: Fault['reason'], field?: string): Fault {
   return field === undefined ? { kind: 'fault', reason } : { kind: 'fault', reason, field }
+}
+
+const TABLE = Uint16Array.from({ length: 256 }, (_, byte) => {
+  let crc = byte << 8
+  for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ (crc & 0x8000 ? 0x1021 : 0)
+  return crc
+})
+
+/**
+ * CRC-16/CCITT-FALSE of an ASCII text as four upper-case hexadecimal digits, as in field 63. It
+ * uses a table instead of eight shifts per character, because it runs over the whole code of every
+ * charge.
+ */
+export function crc16(text: string): string {
+  let crc = 0xffff
+  for (let i = 0; i < text.length; i++) {
+    crc = ((crc << 8) & 0xffff) ^ TABLE[(crc >>> 8) ^ (text.charCodeAt(i) & 0xff)]!
+  }
+  return crc.toString(16).toUpperCase().padStart(4, '0')
+}
+
+const PRINTABLE = /^[\x20-\x7e]+$/
+
+function isPrintable(text: string): boolean {
+  return PRINTABLE.test(text)
+}
+
+/**
+ * Makes a text fit a BR Code field: printable ASCII, at most `max` characters, no outer spaces. The
+ * result may be empty. The caller then uses another text.
+ */
+function printable(text: string, max: number): string {
+  // Some banks count bytes and others characters, so only ASCII is allowed. Most names are ASCII
+  // already and need no slow normalization.
+  const ascii = isPrintable(text) ? text : toAscii(text)
+  return ascii.trim().slice(0, max).trimEnd()
+}
+
+function toAscii(text: string): string {
+  return (
+    text
+      // Compatibility forms too, so that "1º" becomes "1o" and full-width letters are kept.
+      .normalize('NFKD')
+      // Accents and invisible joiners are removed and not replaced by a space.
+      .replace(/[\p{M}\p{Cf}]/gu, '')
+      .replace(/[\u2018\u2019]/g, "'")
+      .replace(/[\u2010-\u2015]/g, '-')
+      .replace(/[^\x21-\x7e]+/g, ' ')
+  )
 }

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { encodeQR } from 'qr'
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader'
+import { pixelsOf, readPng } from '../../packages/images/src/read-png.test-support.ts'
 import { isLong } from '../../test/support/long.ts'
 import { dynamicCode } from './brcode.ts'
 import { qrDataUrl, qrPng } from './qr.ts'
-import { pixelsOf, readPng } from './read-png.test-support.ts'
 import vectors from './vectors.test-data.json' with { type: 'json' }
 
 // From the file system, because the package would fetch it from the network.

@@ -1,6 +1,6 @@
 import { encodeQR } from 'qr'
+import { drawPng, wordsPerRow } from '../../packages/images/src/png.ts'
 import { assert } from '../lib/assert.ts'
-import { drawPng, wordsPerRow } from './png.ts'
 
 /*
  * QR images of BR Codes: byte mode, error correction M, one fixed mask.

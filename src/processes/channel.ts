@@ -10,7 +10,7 @@ import type {
 import { createWakeSender } from './wake-sender.ts'
 
 /** An answer that comes later, and the id of the call. */
-export type Asked = Promise<number | boolean> & { id: number }
+type Asked = Promise<number | boolean> & { id: number }
 
 /** The way from one of several processes to the parent, and back. */
 export type Channel = {
@@ -26,7 +26,7 @@ export type Channel = {
 }
 
 /** What a process does when the parent says so. */
-export type Orders = {
+type Orders = {
   start(order: StartOrder): void
   stop(): void
   wake(task: string): void

@@ -1,3 +1,5 @@
+import { once } from 'node:events'
+import { createServer } from 'node:net'
 import type { Config } from '../config.ts'
 import type { Log } from '../lib/log.ts'
 import { type KeptProcess, keepProcess, type SendToChild } from './kept-process.ts'
@@ -22,7 +24,7 @@ export type Group = {
   stop(): Promise<void>
 }
 
-export type GroupParts = { config: Config; databaseUrl: string; hasWorker: boolean; log: Log }
+type GroupParts = { config: Config; databaseUrl: string; hasWorker: boolean; log: Log }
 
 type Member = { kind: ProcessKind; kept: KeptProcess }
 
@@ -112,4 +114,15 @@ async function startAll(members: Member[], log: Log): Promise<void> {
   for (const { kept } of members) {
     log.info({ started: kept.name, pid: kept.pid() }, 'a process serves')
   }
+}
+
+/**
+ * Throws if nobody could listen there. Processes that share a port do not notice when another
+ * server has it, but a socket that does not share it does.
+ */
+export async function requireFreePort(place: { host: string; port: number }): Promise<void> {
+  const server = createServer().listen(place)
+  await once(server, 'listening')
+  server.close()
+  await once(server, 'close')
 }

@@ -1,8 +1,8 @@
-import cluster, { type Worker } from 'node:cluster'
+import type { Worker } from 'node:cluster'
+import cluster from 'node:cluster'
 import type { Log } from '../lib/log.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import type { StartOrder, ToChild, ToParent } from './messages.ts'
-import { type Watch, watchAnswers } from './watch.ts'
 
 /** How long is waited before a process is started again, at first and at most. */
 const FIRST_WAIT_MS = 100
@@ -22,7 +22,7 @@ export type KeptProcess = {
   stop(timeout_ms: number): Promise<void>
 }
 
-export type KeptProcessParts = {
+type KeptProcessParts = {
   order: StartOrder
   log: Log
   /** A new process has begun. Gives what is done with its messages, and at its end. */
@@ -162,4 +162,37 @@ function beforeServing(name: string, { fault, ...how }: End): Error {
   const error = new OperatorFault(typeof fault === 'string' ? fault : ended)
   if (how.code === 2) error.exitCode = 2
   return error
+}
+
+/** How often a process is asked, and to how many questions in a row it may be silent. */
+const ASK_MS = 10_000
+const MAX_UNANSWERED = 6
+
+type Watch = {
+  /** The process has sent something. */
+  answered(): void
+  end(): void
+}
+
+/**
+ * Calls back once if a process has been silent for a minute. It counts questions and not the time:
+ * between two of them the whole machine may sleep for hours, and then nobody could answer.
+ */
+export function watchAnswers(ask: () => void, onSilence: () => void, every_ms = ASK_MS): Watch {
+  let unanswered = 0
+  const timer = setInterval(() => {
+    if (unanswered < MAX_UNANSWERED) {
+      unanswered += 1
+      ask()
+    } else {
+      clearInterval(timer)
+      onSilence()
+    }
+  }, every_ms)
+  return {
+    answered() {
+      unanswered = 0
+    },
+    end: () => clearInterval(timer),
+  }
 }

@@ -3,7 +3,7 @@ import { ownLimits, type RateLimit } from '../lib/limits.ts'
 import type { LimitAnswer, LimitCall } from './messages.ts'
 
 /** One process that uses what is counted. */
-export type LimitClient = {
+type LimitClient = {
   call(calls: LimitCall[]): void
   /** Gives back what it has: the process has ended. */
   end(): void

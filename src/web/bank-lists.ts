@@ -22,7 +22,7 @@ const MAX_TRANSFERS = 20
 type OpenCode = { id: Uuid; code: string; amount: Cents; name: string | null; note: string }
 
 /** The open codes of the local sandbox company, and the payments that were made. */
-export type Lists = { open: OpenCode[]; history: Transfer[]; clock: ShownClock }
+type Lists = { open: OpenCode[]; history: Transfer[]; clock: ShownClock }
 
 export async function readLists(
   app: FullApp,

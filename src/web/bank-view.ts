@@ -12,7 +12,7 @@ import { icon, inLanguage } from './layout.ts'
 export type Entry = { code: string; amount?: string; fault?: { field: Field; text: string } }
 export type Field = 'code' | 'amount' | 'clock' | 'decide'
 
-export const factList = (facts: [name: string, value: Shown][]): Html =>
+const factList = (facts: [name: string, value: Shown][]): Html =>
   html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
 
 export const faultLine = (field: Field, { fault }: Entry): Html | false =>

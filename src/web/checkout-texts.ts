@@ -100,7 +100,7 @@ const pt = {
 }
 
 /** The texts of the page of a charge. */
-export type CheckoutTexts = typeof pt
+type CheckoutTexts = typeof pt
 
 const en: CheckoutTexts = {
   title: (amount) => `Pay ${amount} with Pix`,

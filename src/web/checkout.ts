@@ -43,7 +43,7 @@ import { SUBSCRIPTION } from './subscription-texts.ts'
 type Named = { Params: { token: string } }
 
 /** Without scripts a page that waits reloads so often. It leaves time to select the code. */
-export const REFRESH_S = 20
+const REFRESH_S = 20
 /** If less time is left, the deadline is marked as urgent. `web/checkout.js` has the same value. */
 const SOON_S = 120
 

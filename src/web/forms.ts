@@ -2,7 +2,7 @@ import type { Html } from './html.ts'
 import { html } from './html.ts'
 
 /** How the browser checks a field. The server checks it again. */
-export type Check =
+type Check =
   | 'filled'
   | 'tax-id'
   | 'tax-id-shape'
@@ -100,7 +100,7 @@ export const checkbox = (given: {
   html`<div class="check"><input type="checkbox" id="${given.name}" name="${given.name}" value="yes"${given.isOn && html` checked`}${given.hint && html` aria-describedby="${given.name}-hint"`}><div><label for="${given.name}">${given.label}</label>${given.hint && html`<p class="hint" id="${given.name}-hint">${given.hint}</p>`}</div></div>`
 
 /** Boxes to check, under one title. */
-export type Boxes = {
+type Boxes = {
   name: string
   title: string
   hint?: string
@@ -109,7 +109,7 @@ export type Boxes = {
   boxes: Box[]
 }
 
-export type Box = { name: string; label: string; note?: string; isChecked: boolean }
+type Box = { name: string; label: string; note?: string; isChecked: boolean }
 
 export function boxesOf({ name, title, hint, fault, boxes }: Boxes): Html {
   const described = [fault && `${name}-fault`, hint && `${name}-hint`].filter(Boolean).join(' ')

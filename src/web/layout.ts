@@ -10,7 +10,7 @@ import { type Preview, previewTags } from './preview.ts'
 import { imageOrigin, secure } from './security.ts'
 import { type Fault, TEXTS } from './texts.ts'
 
-export type Brand = Pick<Company, 'name' | 'color' | 'imageUrl'>
+type Brand = Pick<Company, 'name' | 'color' | 'imageUrl'>
 
 export type Page = {
   title: string

@@ -28,7 +28,7 @@ const FORMS = { perSecond: 10, burst: 100 }
 /** Pages and their files per address. Customers of a shop may share one. */
 const READS = { perSecond: 50, burst: 500 }
 
-export type Pages = {
+type Pages = {
   register(server: FastifyInstance): void
   /** Shows the page for an unknown path. */
   missing(request: FastifyRequest, reply: FastifyReply): void

@@ -19,7 +19,7 @@ const pt = {
 }
 
 /** What a messenger shows of a link to a page. It never names the payer. */
-export type PreviewTexts = typeof pt
+type PreviewTexts = typeof pt
 
 const en: PreviewTexts = {
   locale: 'en_US',

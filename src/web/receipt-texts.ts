@@ -24,7 +24,7 @@ const pt = {
 }
 
 /** The texts of the page of a paid charge, except the lines of the receipt. */
-export type ReceiptTexts = typeof pt
+type ReceiptTexts = typeof pt
 
 const en: ReceiptTexts = {
   title: (amount) => `Pix receipt ${amount}`,

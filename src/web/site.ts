@@ -6,7 +6,7 @@ import type { Uuid } from '../lib/ids.ts'
 import type { Assets } from './assets.ts'
 
 /** The company that local mode creates for trials. */
-export type Sandbox = { companyId: Uuid; apiKey: string }
+type Sandbox = { companyId: Uuid; apiKey: string }
 
 /** What pages are made with. */
 export type Site = {

@@ -93,7 +93,7 @@ const pt = {
 }
 
 /** The texts of the pages for subscriptions. */
-export type SubscriptionTexts = typeof pt
+type SubscriptionTexts = typeof pt
 
 const en: SubscriptionTexts = {
   title: (product) => `Subscribe to ${product}`,

@@ -39,7 +39,7 @@ const pt = {
 }
 
 /** Texts that all pages share. The texts of one page are in a file beside it. */
-export type Texts = typeof pt
+type Texts = typeof pt
 
 const en: Texts = {
   tag: 'en',

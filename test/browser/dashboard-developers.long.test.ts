@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
-import { cleanImage } from '../../src/lib/clean-image.ts'
+import { cleanImage } from '../../packages/images/src/clean-image.ts'
 import { payer, startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
 import { startReceiver } from '../support/receiver.ts'

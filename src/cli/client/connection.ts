@@ -2,8 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { Vintem } from '../../../packages/client/src/index.ts'
 import { type Args, ClientFault, type Option, UsageFault } from '../command.ts'
 import { type ClientEnvironment, readEnvironment } from './environment.ts'
-import { readProfiles } from './profiles.ts'
-import { checkedKey, checkedUrl, savedTarget, type Target } from './target.ts'
+import { checkedKey, checkedUrl, readProfiles, savedTarget, type Target } from './profiles.ts'
 
 /** The options of every command that asks a server. */
 export const connectionOptions = {
@@ -86,7 +85,7 @@ function readJson(path: string): { url?: unknown; key?: unknown } {
   }
 }
 
-export const readKey = (typed: string): string =>
+const readKey = (typed: string): string =>
   typed === '-' ? readPiped('--key -: pipe the key in, or save it with vintem profile add.') : typed
 
 /** What is piped in. In a terminal nobody would know what to type. */

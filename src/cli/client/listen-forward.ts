@@ -22,7 +22,7 @@ export type Forwarder = {
   close(): Promise<void>
 }
 
-export type ForwarderOptions = {
+type ForwarderOptions = {
   forwardTo: string | null
   /** Addresses of their own for types. */
   routes: Map<string, string>
@@ -79,7 +79,7 @@ const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 2_000
 
 /** The last answer, and how often the event was sent to somebody who listened. */
-export type Sent = { forwarded: Forwarded; attempt: number }
+type Sent = { forwarded: Forwarded; attempt: number }
 
 /**
  * Sends an event until there is somebody who answers, because an application that ends and is

@@ -3,10 +3,9 @@ import type { LoggedRequest, Vintem } from '../../../packages/client/src/index.t
 import { CLASS_NAMES } from '../../core/request-log/classes.ts'
 import type { Args, Command } from '../command.ts'
 import { connect, connectionOptions } from './connection.ts'
-import { textOfClientFault } from './faults.ts'
+import { isTemporary, textOfClientFault } from './faults.ts'
 import { given, limitOption, pageOf, readLimit, readWhole, take } from './input.ts'
 import { cell, localTime, tableOf } from './output.ts'
-import { isTemporary } from './temporary.ts'
 
 const STATUSES = Object.keys(CLASS_NAMES) as (keyof typeof CLASS_NAMES)[]
 

@@ -6,8 +6,14 @@ import { isLoopback } from '../../lib/addresses.ts'
 import { type Answer, ClientFault, type Command } from '../command.ts'
 import { readEnvironment } from './environment.ts'
 import { plain, tableOf } from './output.ts'
-import { readProfiles, requireName, writeProfiles } from './profiles.ts'
-import { checkedKey, checkedUrl, type Target } from './target.ts'
+import {
+  checkedKey,
+  checkedUrl,
+  readProfiles,
+  requireName,
+  type Target,
+  writeProfiles,
+} from './profiles.ts'
 
 const add: Command = {
   name: 'profile add',

@@ -9,7 +9,7 @@ import type { Entry } from './rules.ts'
 import { insertEntries } from './store.ts'
 
 /** Writes entries of changes that are committed already, many at once. */
-export type LateActivity = {
+type LateActivity = {
   /** Nobody waits for the entry, unless so many wait that they would take too much memory. */
   add(entry: Entry): Promise<unknown> | undefined
   idle(): Promise<void>

@@ -1,6 +1,6 @@
 import type { Uuid } from '../../lib/ids.ts'
 
-export const AUTHOR_KINDS = ['person', 'key', 'command-line', 'service'] as const
+const AUTHOR_KINDS = ['person', 'key', 'command-line', 'service'] as const
 export type AuthorKind = (typeof AUTHOR_KINDS)[number]
 
 /** Who changes something, and from where. */
@@ -47,7 +47,7 @@ export const INSTALLATION_ACTIONS = [
  * Names are stable: they are stored, and programs read them in the CSV. If you add one, add its
  * words to `src/web/dashboard/action-texts.ts`.
  */
-export const OWN_ACTIONS = [
+const OWN_ACTIONS = [
   'approval.change-limit',
   'bank.connect',
   'bank.disconnect',
@@ -78,7 +78,7 @@ export const OWN_ACTIONS = [
 ] as const
 export type OwnAction = (typeof OWN_ACTIONS)[number]
 
-export const RECORD_TYPES = [
+const RECORD_TYPES = [
   'bank',
   'charge',
   'clock',

@@ -149,7 +149,7 @@ async function compareReturns(
   })
 }
 
-export type Booked = {
+type Booked = {
   since: number
   until: number
   /** When the bank was connected. What was booked before has moved at another bank. */

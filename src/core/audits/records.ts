@@ -10,7 +10,7 @@ const PAGE = 500
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** The part of the books that is compared with the records. */
-export type Extent = {
+type Extent = {
   /** Compare the postings after this entry. */
   since: number
   entries: number

@@ -27,7 +27,7 @@ export async function findAudit(tx: Tx, companyId: Uuid): Promise<Audit> {
   }
 }
 
-export type LastAudit = Pick<Audit, 'bankCheckedUntil' | 'difference'> & { auditedAt: Date }
+type LastAudit = Pick<Audit, 'bankCheckedUntil' | 'difference'> & { auditedAt: Date }
 
 /** What the last audit of a company has found; null before the first one. */
 export async function findLastAudit(tx: Tx, companyId: Uuid): Promise<LastAudit | null> {

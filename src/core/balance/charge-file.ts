@@ -9,7 +9,7 @@ import type { Charge } from '../charges/rules.ts'
 import { findFirstCompleted } from '../withdrawals/store.ts'
 
 /** A charge and the first withdrawal after its money was released. */
-export type DatedCharge = Charge & { withdrawnAt: Date | null }
+type DatedCharge = Charge & { withdrawnAt: Date | null }
 
 /**
  * Adds the first completed withdrawal that was asked for after the money of a charge was released.

@@ -148,7 +148,7 @@ export function readGiven(given: GivenBank): {
 }
 
 /** Why a company cannot be connected to a bank. */
-export type ConnectFault = 'sandbox' | 'payout-key-missing'
+type ConnectFault = 'sandbox' | 'payout-key-missing'
 
 /**
  * A sandbox has the simulated bank, and gets no other. A bank that sends withdrawals must send them

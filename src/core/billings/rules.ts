@@ -11,7 +11,7 @@ import {
 import { addDays, atHour, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { Collection } from '../../provider/port.ts'
 
-export type BillingStatus = 'PLANNED' | 'SCHEDULED' | 'PAID' | 'FAILED' | 'CANCELED'
+type BillingStatus = 'PLANNED' | 'SCHEDULED' | 'PAID' | 'FAILED' | 'CANCELED'
 
 /** How the bank collects one charge of an agreement: one billing per cycle. */
 export type Billing = {
@@ -35,7 +35,7 @@ const ASKING_HOUR = 12
 const ASK_AGAIN_MS = 3_600_000
 
 /** How many days the payer has, and the due day of the latest cycle that has one. */
-export type DueTerms = { dayDue: number; lastDueOn: LocalDate | null }
+type DueTerms = { dayDue: number; lastDueOn: LocalDate | null }
 
 /**
  * The due day of a charge that is generated or moved today. If another cycle is due on that day or
@@ -88,7 +88,7 @@ export function reschedule(billing: Billing, terms: DueTerms, today: LocalDate):
 }
 
 /** What to do next about a billing, by the bank's answer about its collection. */
-export type Step =
+type Step =
   | { kind: 'wait'; until: Date }
   | { kind: 'paid'; endToEndIds: string[] }
   | { kind: 'retry'; on: LocalDate }

@@ -5,7 +5,7 @@ import type { MailOutcome, MailReason } from '../mails/rules.ts'
 import type { PaymentState } from '../payments/rules.ts'
 import type { RefundState } from '../refunds/rules.ts'
 
-export type Unpaid = 'expired' | 'opened' | 'unused' | 'canceled' | 'uncollected'
+type Unpaid = 'expired' | 'opened' | 'unused' | 'canceled' | 'uncollected'
 
 const pt = {
   made: 'Cobrança criada',

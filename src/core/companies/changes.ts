@@ -24,7 +24,6 @@ export type OwnField = (typeof OWN_FIELDS)[number]
 export type ChangeableField = OwnField | (typeof OPERATOR_FIELDS)[number]
 
 /** Only the fields that are there are changed. */
-export type OwnChange = Partial<Pick<Company, OwnField>>
 export type CompanyChange = Partial<Pick<Company, ChangeableField>>
 
 /**

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto'
+import type { Cleaned } from '../../../packages/images/src/cleaned-image.ts'
 import type { Tx } from '../../db/database.ts'
-import type { Cleaned } from '../../lib/cleaned-image.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /** An image of a company that we serve. Its name has the hash of its content. */
-export type Logo = Pick<Cleaned, 'type' | 'bytes'>
+type Logo = Pick<Cleaned, 'type' | 'bytes'>
 
 export const MAX_LOGO_BYTES = 256 * 1024
 /** In pixels. */

@@ -2,7 +2,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { isTaxIdShape } from '../../pix/tax-id.ts'
 import { type Company, checksTaxIds, taxIdFault } from '../companies/rules.ts'
 
-export type CustomerStatus = 'ACTIVE' | 'INACTIVE'
+type CustomerStatus = 'ACTIVE' | 'INACTIVE'
 
 /** What identifies a person. It is sealed in the database and masked in charges. */
 export type Private = {
@@ -36,7 +36,7 @@ export type Customer = Person & {
   updatedAt: Date
 }
 
-export const PRIVATE_FIELDS = [
+const PRIVATE_FIELDS = [
   'taxId',
   'email',
   'phone',

@@ -20,7 +20,7 @@ function sealText(vault: Vault, companyId: Uuid, person: Private, text: string):
 }
 
 /** A person with all indexes. Without an e-mail address its index is null. */
-export type SealedPayer = { person: SealedPerson; emailIndex: Buffer | null }
+type SealedPayer = { person: SealedPerson; emailIndex: Buffer | null }
 
 const MAX_LATELY = 4096
 const lately = new WeakMap<Vault, Memo<SealedPayer>>()

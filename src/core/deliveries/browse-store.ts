@@ -19,7 +19,7 @@ export type Filter = {
 /** So many deliveries are looked at for one page, because a type may be rare. */
 const MAX_SCANNED = 2_000
 
-export type Found = {
+type Found = {
   deliveries: Delivery[]
   /** The delivery after which to go on, or null at the end. */
   next: { webhookId: Uuid; eventId: Uuid } | null

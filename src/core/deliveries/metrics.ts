@@ -5,7 +5,7 @@ import type { NextState } from './rules.ts'
 type Outcome = NextState['outcome']
 
 /** Counts an attempt by its outcome, and how long the receiver took to answer. */
-export type CountAttempt = (outcome: Outcome, seconds: number) => void
+type CountAttempt = (outcome: Outcome, seconds: number) => void
 
 export type AppWithDeliveries = App & { countAttempt: CountAttempt }
 

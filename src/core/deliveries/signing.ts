@@ -4,7 +4,7 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { AnyEventType, EventMode } from '../events.ts'
 
 /** What a delivery is made from. It is signed with every secret that is valid now. */
-export type Signed = {
+type Signed = {
   eventId: Uuid
   deliveryId: string
   type: AnyEventType

@@ -95,7 +95,7 @@ export async function deleteRows(
 }
 
 /** Old rows of one company. */
-export type Old = { companyId: Uuid; ctids: string[] }
+type Old = { companyId: Uuid; ctids: string[] }
 
 /** Deliveries that ended before a date, at most `max`, and none of the companies in `except`. */
 export async function findOld(tx: Tx, before: Date, max: number, except: Uuid[]): Promise<Old[]> {

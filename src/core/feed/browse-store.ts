@@ -16,7 +16,7 @@ export type Period = {
   beforeId: Uuid | null
 }
 
-export type EventFilter = {
+type EventFilter = {
   limit: number
   after: Uuid | null
   type: AnyEventType | null

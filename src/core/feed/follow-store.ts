@@ -42,14 +42,14 @@ export async function deleteOldFollows(tx: Tx, max: number): Promise<number> {
 }
 
 /** Events of a type, or of any, from a position on, and redeliveries if they are wanted. */
-export type Looked = {
+type Looked = {
   companyId: Uuid
   type: AnyEventType | null
   redeliveries: boolean
   from: number
 }
 
-export type Found = {
+type Found = {
   isThere: boolean
   /** The first position at which nothing was written yet. */
   next: number

@@ -42,7 +42,7 @@ export const toEvent = (row: EventRow): WrittenEvent => ({
 })
 
 /** A delivery that was asked for again. */
-export type Redelivery = { webhookId: Uuid; askedAt: Date }
+type Redelivery = { webhookId: Uuid; askedAt: Date }
 
 /** An event in the feed, at its own position or that of a redelivery. */
 export type FeedEntry = {
@@ -52,9 +52,9 @@ export type FeedEntry = {
 }
 
 /** A part of the feed, and the first position at which nothing was written yet. */
-export type FeedPart = { entries: FeedEntry[]; next: number }
+type FeedPart = { entries: FeedEntry[]; next: number }
 
-export type FeedFilter = {
+type FeedFilter = {
   after: FeedPosition
   type: AnyEventType | null
   limit: number

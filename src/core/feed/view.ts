@@ -7,7 +7,7 @@ import type { FeedEntry, FeedPosition, WrittenEvent } from './store.ts'
 export const AnyType = Type.Enum([...EVENT_TYPES, TEST_EVENT])
 
 /** The longest time that a request waits for events. */
-export const MAX_WAIT_S = 30
+const MAX_WAIT_S = 30
 
 export const FeedQuery = Type.Object({
   limit: PAGE.limit,

@@ -20,7 +20,7 @@ const MAX_LOOKED = 500
 const LOOK_MS = 2_000
 
 /** What a request waits for: events of a type, or of any, from this position on. */
-export type Wanted = {
+type Wanted = {
   from: number
   type: AnyEventType | null
   /** Whether events that are sent again count too, of whatever type. */
@@ -31,15 +31,15 @@ export type Wanted = {
 }
 
 /** The feed has such an event, the time is over, or the client or the server has left. */
-export type WaitEnd = 'there' | 'late' | 'left'
+type WaitEnd = 'there' | 'late' | 'left'
 
 /** The place of one request among those that wait for events. */
-export type Seat = {
+type Seat = {
   next(wanted: Wanted): Promise<WaitEnd>
   leave(): void
 }
 
-export type FeedWaits = {
+type FeedWaits = {
   /** Takes a seat. Whatever is written from now on ends the wait of this seat. */
   take(companyId: Uuid): Promise<Seat>
   /** Reads once for all who ask for the same while it is read. */

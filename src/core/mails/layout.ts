@@ -23,7 +23,7 @@ export type Block =
   | { kind: 'button'; label: string; url: string }
 
 /** A value that names an address on purpose, such as a masked one, to whom it belongs. */
-export type AsIs = { asIs: string }
+type AsIs = { asIs: string }
 export const asIs = (text: string): AsIs => ({ asIs: text })
 
 export type Fact = [name: string, value: string | AsIs]
@@ -31,7 +31,7 @@ export type Fact = [name: string, value: string | AsIs]
 const shown = (value: string | AsIs): string =>
   typeof value === 'string' ? withoutLinks(value) : oneLine(value.asIs)
 
-export type Page = { title: string; blocks: Block[]; footer: string }
+type Page = { title: string; blocks: Block[]; footer: string }
 
 /**
  * Every text is one line without addresses that would become links, because strangers and companies

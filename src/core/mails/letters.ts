@@ -166,7 +166,7 @@ export function composeBankReturn(company: LetterCompany, letter: ReturnLetter):
   })
 }
 
-export type LinkLetter = {
+type LinkLetter = {
   to: string
   payerName: string
   amount: Cents

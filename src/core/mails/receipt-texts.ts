@@ -16,7 +16,7 @@ const pt = {
 }
 
 /** What a mail to a payer says when they have paid. */
-export type ReceiptLetterTexts = typeof pt
+type ReceiptLetterTexts = typeof pt
 
 const en: ReceiptLetterTexts = {
   subject: (company, amount) => `${company}: payment receipt, ${amount}`,

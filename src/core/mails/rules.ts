@@ -37,7 +37,7 @@ export type BudgetOf = 'RECIPIENT' | 'COMPANY' | 'ALL'
 export type MailReason = BudgetOf | 'PLAY_MONEY'
 
 /** Mails of a day. A fifth of them may be sent at once. */
-export type DailyMails = Record<BudgetOf, number>
+type DailyMails = Record<BudgetOf, number>
 
 const AT_ONCE = 1 / 5
 /** Moments are stored in milliseconds. */
@@ -98,7 +98,7 @@ export const waitsFor = (kind: MailKind, of: BudgetOf): boolean =>
   of !== 'RECIPIENT' || kind === 'receipt'
 
 /** How many mails may be under way, if the mail server takes so many. */
-export type MailShares = { payers: number; ofOneCompany: number }
+type MailShares = { payers: number; ofOneCompany: number }
 
 /** So many connections are enough for other companies while all of one company's hang. */
 const OF_OTHERS = 6

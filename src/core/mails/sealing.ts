@@ -7,7 +7,7 @@ import type { MailKind } from './rules.ts'
  * A mail to a payer is composed when it is sent: creating charges and matching payments is no place
  * to write letters. Until then only the charge is known.
  */
-export type AboutCharge = { chargeId: Uuid }
+type AboutCharge = { chargeId: Uuid }
 
 /** Times of mails are real times, also if the company has a clock of its own. */
 export type NewMail = {

@@ -104,7 +104,7 @@ const pt = {
 }
 
 /** The texts of letters in each language. */
-export type Texts = typeof pt
+type Texts = typeof pt
 
 const en: Texts = {
   amount: 'Amount',

@@ -7,7 +7,7 @@ import { announceChange } from '../companies/announce.ts'
 import { updateSuspension } from '../companies/store.ts'
 
 /**
- * Suspends a company, or resumes it. Returns false if it is so already. Decision 33 says what that
+ * Suspends a company, or resumes it. Returns false if it is so already. Decision 17 says what that
  * means for its keys, its payers and its money. A test clock that is advancing stops, because it
  * would wait for work that waits for the company.
  */

@@ -44,7 +44,7 @@ export async function listLargestTables(tx: Tx, limit: number): Promise<TableSiz
 }
 
 /** So many companies are looked at, so that many cost no more. */
-export const MAX_COMPANIES = 10_000
+const MAX_COMPANIES = 10_000
 
 /** How many of the newest companies use each version of the API. */
 export const countVersions = (tx: Tx): Promise<{ version: string; companies: number }[]> =>

@@ -17,13 +17,13 @@ import type { Person } from './rules.ts'
 const MAX_SHOWN_NAME = 60
 
 /** A change of who can reach the money of a company. */
-export type AccessChange = { by: By } & (
+type AccessChange = { by: By } & (
   | { what: 'owner-added' | 'factors-reset'; person: Pick<Person, 'name' | 'email'> }
   | { what: 'approval-limit'; before: Cents | null; after: Cents | null }
   | { what: 'key-created'; key: NewKey }
 )
 
-export type NewKey = { name: string; scopes: readonly Scope[] }
+type NewKey = { name: string; scopes: readonly Scope[] }
 
 /** The name of who has made it. Null: whoever operates the installation. */
 export type By = string | null

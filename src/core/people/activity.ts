@@ -8,7 +8,7 @@ import { inEachPlace } from './each-place.ts'
 import { mailOperators, type OperatorChange } from './operators.ts'
 import { findPerson, listMemberships } from './store.ts'
 
-export type RecordApp = Pick<App, 'log' | 'vault' | 'systemClock'>
+type RecordApp = Pick<App, 'log' | 'vault' | 'systemClock'>
 
 /** Changes of second factors, which operators see, and are mailed about if it is one of them. */
 const FACTOR_CHANGES: Partial<Record<OwnAction, OperatorChange['what']>> = {

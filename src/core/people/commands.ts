@@ -9,7 +9,6 @@ import { composeNewPassword, composePasswordChanged, composeSignInLink } from '.
 import { countLinks, deleteLinks, withdrawInvitations } from './link-store.ts'
 import { LINK_MS, linkOf, makeLink } from './links.ts'
 import { deleteMembership, lockOwners } from './member-store.ts'
-import { MAX_PASSWORD, MIN_PASSWORD, passwordFault } from './passwords.ts'
 import { MAX_NAME, mayInvite, type Person, type Role } from './rules.ts'
 import { lockPerson } from './second-factors-store.ts'
 import { emailOf } from './sign-in.ts'
@@ -17,19 +16,6 @@ import * as store from './store.ts'
 
 /** What is needed to make links and to queue mails. */
 export type LinkApp = Pick<App, 'vault' | 'publicUrl'>
-
-const FAULTS = {
-  short: `password: must have at least ${MIN_PASSWORD} characters`,
-  long: `password: must have at most ${MAX_PASSWORD} characters`,
-  common: 'password: is easy to guess; choose another one, such as four words without connection',
-}
-
-/** Refuses a password that is too short or easy to guess. `about` is known to others. */
-export function requireGoodPassword(password: string, about: (string | undefined)[]): void {
-  const known = about.filter((text) => text !== undefined)
-  const fault = passwordFault(password, known)
-  if (fault) throw invalid(FAULTS[fault])
-}
 
 export function requireName(name: string): string {
   const trimmed = name.trim()
@@ -130,7 +116,7 @@ async function requireRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Rol
 }
 
 /** How many invitations have ended with the author's right to invite. */
-export type Withdrawn = { withdrawn?: number }
+type Withdrawn = { withdrawn?: number }
 
 /** What somebody without the right to invite has invited others to ends. */
 async function endInvitations(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Withdrawn> {

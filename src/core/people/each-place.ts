@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /** A company that was not reached, and why. */
-export type Missed = { companyId: Uuid; error: unknown }
+type Missed = { companyId: Uuid; error: unknown }
 
 /**
  * Acts in each place of some companies. If a place does not answer, what was done there is undone,

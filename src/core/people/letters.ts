@@ -142,7 +142,7 @@ export const service = (language: Language): LetterCompany => ({
   language,
 })
 
-export type InvitationLetter = {
+type InvitationLetter = {
   to: string
   /** Null: an invitation to the whole installation. */
   company: Company | null

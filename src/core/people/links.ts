@@ -26,7 +26,7 @@ const PATHS: Record<LinkKind, string> = {
 const hashOf = (vault: Vault, kind: LinkKind, token: string): Buffer =>
   vault.hashCode(token, `link:${kind}`)
 
-export type NewLink = Omit<PersonLink, 'tokenHash' | 'createdAt' | 'expiresAt' | 'usedAt'>
+type NewLink = Omit<PersonLink, 'tokenHash' | 'createdAt' | 'expiresAt' | 'usedAt'>
 
 /** A link of a person who is known. */
 export const linkOf = (

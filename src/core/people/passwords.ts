@@ -1,11 +1,11 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { isCommon } from '../../../packages/passwords/src/common-passwords.ts'
 import { inSlot } from '../../lib/fair-queue.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
-import { isCommon } from './common-passwords.ts'
 
-export const MIN_PASSWORD = 12
-export const MAX_PASSWORD = 256
+const MIN_PASSWORD = 12
+const MAX_PASSWORD = 256
 
 /** Why a password cannot be chosen. */
 export type PasswordFault = 'short' | 'long' | 'common'
@@ -31,7 +31,7 @@ const WAIT_MS = 10_000
 const MAX_WAITING = 100
 
 /** What hashes are made with: few at once, because each takes memory and a processor. */
-export type Hashing = Pick<App, 'passwords'>
+type Hashing = Pick<App, 'passwords'>
 
 const derive = (parameters: Argon2Parameters): Promise<Buffer> =>
   new Promise((resolve, reject) => {

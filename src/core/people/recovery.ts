@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 
-export const RECOVERY_CODES = 10
+const RECOVERY_CODES = 10
 const LENGTH = 10
 /** Without the letters i, l, o and u, which people read as digits or as one another. */
 const LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'

@@ -13,7 +13,7 @@ import {
 import * as store from './store.ts'
 
 /** Where somebody signs in from. */
-export type Origin = { address: string; device: string }
+type Origin = { address: string; device: string }
 
 /** How somebody has proved who they are. */
 export type Proof = Pick<Session, 'hasSecondFactor' | 'byLink'> & { isConfirmed: boolean }
@@ -22,7 +22,7 @@ const TOKEN_BYTES = 32
 const TOKEN_FORM = /^[\w-]{43}$/
 const MAX_DEVICE = 255
 /** A person has at most so many sessions. The one that was seen longest ago ends. */
-export const MAX_SESSIONS = 50
+const MAX_SESSIONS = 50
 
 const hashOf = (vault: Vault, token: string): Buffer => vault.hashCode(token, 'session')
 

@@ -31,7 +31,7 @@ export const limitPasswords = (
 export const emailOf = (typed: string): string => typed.trim().toLowerCase()
 
 /** What is needed to check a password. */
-export type SignInApp = Pick<App, 'db' | 'passwords' | 'systemClock'>
+type SignInApp = Pick<App, 'db' | 'passwords' | 'systemClock'>
 
 /**
  * Who has this e-mail and this password, or null. It costs the same whether somebody has the e-mail

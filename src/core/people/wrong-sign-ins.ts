@@ -10,7 +10,7 @@ import { findPerson } from './store.ts'
 /** In place of a person: an e-mail that nobody has, or an account that no password opens. */
 export const NOBODY: Uuid = '00000000-0000-0000-0000-000000000000'
 
-export type Tried = 'password' | 'code'
+type Tried = 'password' | 'code'
 
 const HOUR_MS = 3_600_000
 /** So many groups become entries in one transaction. */

@@ -45,7 +45,7 @@ export type Product = {
   updatedAt: Date
 }
 
-export type ProductFields = Partial<
+type ProductFields = Partial<
   Omit<
     Product,
     'companyId' | 'id' | 'description' | 'price' | 'marketplaceStatus' | 'createdAt' | 'updatedAt'

@@ -14,7 +14,7 @@ import { openMail, type SealedMail } from '../mails/sealing.ts'
 import { findPurchase, receiptLines } from './lines.ts'
 import type { ReceiptLine } from './texts.ts'
 
-export type ReceiptLetter = {
+type ReceiptLetter = {
   to: string
   payerName: string
   charge: Pick<Charge, 'amount' | 'shortfall' | 'refunded' | 'devMode'>

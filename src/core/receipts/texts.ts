@@ -37,7 +37,7 @@ const pt = {
 }
 
 /** The labels of a receipt's lines, on its page and in its mail. */
-export type ReceiptLabels = typeof pt
+type ReceiptLabels = typeof pt
 
 const en: ReceiptLabels = {
   lines: {

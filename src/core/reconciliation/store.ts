@@ -21,7 +21,7 @@ export const findOrders = (tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<OrderS
     values: [companyId, ids],
   })
 
-export type RecordedPayment = { endToEndId: string; amount: Cents; at: Date }
+type RecordedPayment = { endToEndId: string; amount: Cents; at: Date }
 
 /** The payments that we recorded as received in a period. */
 export const listReceived = (tx: Tx, companyId: Uuid, period: Period): Promise<RecordedPayment[]> =>

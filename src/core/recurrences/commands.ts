@@ -49,7 +49,7 @@ async function findSubscriber(app: App, companyId: Uuid, text: string): Promise<
 }
 
 /** A recurrence that the bank knows. The caller saves it in its transaction. */
-export type Started = { save(tx: Tx): Promise<Recurrence> }
+type Started = { save(tx: Tx): Promise<Recurrence> }
 
 /**
  * Asks the bank for an agreement that the payer can decide on. If it is not saved, it expires at
@@ -65,7 +65,7 @@ export async function createRecurrence(
   return startAgreement(app, company, terms, subscriber, null)
 }
 
-export async function startAgreement(
+async function startAgreement(
   app: App,
   company: Company,
   terms: Terms,

@@ -90,7 +90,7 @@ export function asOf(recurrence: Recurrence, now: Date): Recurrence {
 }
 
 /** A changed recurrence, the event of the change, and when it happened. */
-export type Decided = {
+type Decided = {
   recurrence: Recurrence
   event: SubscriptionType | null
   at: Date

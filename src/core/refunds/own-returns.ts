@@ -16,7 +16,7 @@ export const noPayment = () =>
   problem('payment_not_found', 'The company has received no payment with this id.')
 
 /** A payment of which the simulated bank has returned something by itself. */
-export type ReturnedPix = { endToEndId: string; made: PixReturn }
+type ReturnedPix = { endToEndId: string; made: PixReturn }
 
 /**
  * Lets the simulated bank return a payment of a sandbox company by itself, as banks do after a

@@ -6,7 +6,7 @@ import type { LoggedRequest } from './rules.ts'
 import { insertRequests } from './store.ts'
 
 /** Writes requests to the log, many at once. */
-export type RequestLog = {
+type RequestLog = {
   /** Nobody waits for it. If too many wait, the request is left out and counted. */
   add(request: LoggedRequest): void
   /** Resolves when all are written. */

@@ -17,7 +17,7 @@ export type LoggedRequest = {
 
 const DAY_MS = 24 * 3600 * 1000
 /** Requests are shown for so long. */
-export const KEPT_MS = 7 * DAY_MS
+const KEPT_MS = 7 * DAY_MS
 /** The table has a part for each day on which a kept request can have come, and for tomorrow. */
 const PARTS = 9
 

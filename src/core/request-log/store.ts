@@ -38,7 +38,7 @@ export type RequestFilter = {
 }
 
 /** A page of the log, and where the next page starts; null if there is none. */
-export type RequestPage = { requests: LoggedRequest[]; next: Uuid | null }
+type RequestPage = { requests: LoggedRequest[]; next: Uuid | null }
 
 /** So many requests are looked at for one page, because what is looked for may be rare. */
 export const MAX_SCANNED = 10_000

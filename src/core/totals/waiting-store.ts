@@ -5,7 +5,7 @@ import type { Uuid } from '../../lib/ids.ts'
 export const MAX_COUNTED = 100
 
 /** What waits for a decision of the company's people. */
-export type Waiting = {
+type Waiting = {
   unmatched: number
   /** Webhooks that fail, or were deactivated because they failed. */
   webhooks: number

@@ -25,7 +25,7 @@ export type FieldChange = {
 type Value = string | number | boolean | null
 
 /** The same answer in two versions, as it is sent. */
-export type Bodies = { before: string; after: string }
+type Bodies = { before: string; after: string }
 
 /** What a version change means for an operation that a company uses. */
 export type UsedChange = VersionChange & {
@@ -67,7 +67,7 @@ function isShown(text: string, name: string, words: ReadonlySet<string>): boolea
 }
 
 /** Where the resource is in the body of an answer: in a field, or the body is the resource. */
-export type Placed = { body: unknown; at: string | null }
+type Placed = { body: unknown; at: string | null }
 
 /** The fields that differ between two bodies. */
 export function fieldChanges(before: Placed, after: Placed, changes: Change[]): FieldChange[] {

@@ -32,7 +32,7 @@ export const secretContext = (companyId: Uuid, id: Uuid): string => `${companyId
 export const OVERLAP_MS = 24 * 3600 * 1000
 
 /** What a company can change; what is left out stays as it is. */
-export type Changes = Partial<Pick<Webhook, 'url' | 'name' | 'events' | 'status'>>
+type Changes = Partial<Pick<Webhook, 'url' | 'name' | 'events' | 'status'>>
 
 /**
  * The webhook after a change. One that has another address, or is made active again, is a new

@@ -3,7 +3,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 
 /** Withdrawals of more than `above`, alone or on one day, need the approval of a second person. */
-export type ApprovalLimit = { above: Cents; setBy: Uuid; setAt: Date }
+type ApprovalLimit = { above: Cents; setBy: Uuid; setAt: Date }
 
 export async function findLimit(tx: Tx, companyId: Uuid): Promise<ApprovalLimit | null> {
   const [row] = await tx.query<{ above: number; setBy: Uuid; setAt: Date }>({

@@ -18,7 +18,7 @@ import * as rules from './rules.ts'
 import { storeReference, update } from './store.ts'
 
 /** A withdrawal as its bank gets it. */
-export const orderOf = ({ id, value, destination, bankReference }: Withdrawal): SendOrder => ({
+const orderOf = ({ id, value, destination, bankReference }: Withdrawal): SendOrder => ({
   id,
   amount: value,
   pixKey: destination,

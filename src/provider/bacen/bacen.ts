@@ -28,7 +28,7 @@ export type Bacen = Provider &
     close(): Promise<void>
   }
 
-export type BacenParts = {
+type BacenParts = {
   /** A company's connection; null when no bank is connected. */
   connectionOf(payee: Payee): Promise<Connection | null>
   clock: Clock

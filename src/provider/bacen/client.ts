@@ -48,7 +48,7 @@ export type Client = {
   close(): Promise<void>
 }
 
-export type ClientParts = {
+type ClientParts = {
   connectionOf(payee: Payee): Promise<Connection | null>
   clock: Clock
   limits: Limits

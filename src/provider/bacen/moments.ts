@@ -6,7 +6,7 @@ import { BEHIND_ms, readMoment } from './text.ts'
 export type Timing = { clock: Clock; connection: { profile: Pick<Profile, 'marksLocalAsUtc'> } }
 
 /** When something happened at a bank. */
-export type DatedAt = {
+type DatedAt = {
   at: Date
   /** The hours by which the bank's moment was corrected; 0 when it was right. */
   corrected_h: number

@@ -4,7 +4,7 @@ import type { Bank } from './client.ts'
 import type { Resource } from './profile.ts'
 import { type Fields, fieldsOf, listOf, textOf } from './text.ts'
 
-export type List = {
+type List = {
   resource: Resource
   /** The field with the entries, and the field with the id of an entry. */
   entries: string

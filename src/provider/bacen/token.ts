@@ -29,7 +29,7 @@ const LIFETIME_S = 300
 const MARGIN_S = 60
 
 /** What a token is for. Some banks need another one for agreements. */
-export type Part = 'charges' | 'agreements'
+type Part = 'charges' | 'agreements'
 
 /** Caches one token. Calls that need a new one at the same time share one request. */
 export function createTokens(

@@ -9,7 +9,7 @@ import { statusOf } from './agreements.ts'
 import { ISPB } from './scheme.ts'
 
 /** The fields of a charge that its payload shows. */
-export type Payable = {
+type Payable = {
   id: Uuid
   amount: Cents
   status: 'OPEN' | 'COMPLETED' | 'EXPIRED' | 'CANCELED'

@@ -9,7 +9,7 @@ import { schemeId } from './scheme.ts'
 type Account = Pick<Payee, 'id' | 'clockAhead_ms'>
 
 /** Money that the bank returns by itself. Without an amount it is all that is left. */
-export type OwnReturn = {
+type OwnReturn = {
   endToEndId: string
   amount: Cents | null
   reason: ReturnReason

@@ -33,7 +33,7 @@ const TOKEN_LENGTH = 43
 export { REFUSED_AMOUNT, UNANSWERED_AMOUNT } from './answers.ts'
 
 /** A payment of a payer's bank. The same order again is the same payment. */
-export type Payment = {
+type Payment = {
   txid: string | null
   amount: Cents
   endToEndId?: string

@@ -3,7 +3,6 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import type { Language } from '../../lib/language.ts'
-import { html } from '../html.ts'
 import { type Article, readArticle } from './markdown.ts'
 
 const FOLDER = join(import.meta.dirname, '../../../docs')
@@ -20,7 +19,7 @@ export type Library = {
 const INTRODUCTION = 'introducao.md'
 /** It is outside of `docs/`, because it belongs to the package. */
 const CLIENT = '../packages/client/README.md'
-const DECISIONS = 'decisions/'
+const DECISIONS = 'decisions/README.md'
 /** The server of the samples, which is for a reader of these pages the one that shows them. */
 const SAMPLE_SERVER = 'http://127.0.0.1:3000'
 /** Where it stands for the server of the reader: not where a proxy passes on, nor in a link. */
@@ -39,7 +38,7 @@ const GROUPS: [group: string, files: string[]][] = [
   ['Concepts', ['concepts/']],
   ['Reference', ['reference/']],
   ['Operation', ['operating.md', '']],
-  ['Decisions', [DECISIONS]],
+  ['Decisions', [DECISIONS, 'decisions/']],
 ]
 
 /** The groups whose pages the menu lists. The decisions have a page that lists them. */
@@ -52,6 +51,7 @@ export const DECISIONS_PATH = `${HOME}/decisions`
 function pathOf(file: string): string {
   if (file === INTRODUCTION) return HOME
   if (file === CLIENT) return `${HOME}/client`
+  if (file === DECISIONS) return DECISIONS_PATH
   return `${HOME}/${file.replace(/^guides\//, '').replace(/\.md$/, '')}`
 }
 
@@ -70,8 +70,6 @@ export async function readLibrary(publicUrl: string): Promise<Library> {
     guides.push({ ...article, file, path: pathOf(file), language, group })
     await pause()
   }
-  const first = guides.findIndex(({ group }) => group === 'Decisions')
-  guides.splice(first, 0, listOfDecisions(guides.slice(first)))
   const byPath = new Map(guides.map((guide) => [guide.path, guide]))
   return { guides, find: (path) => byPath.get(path) ?? null }
 }
@@ -97,20 +95,4 @@ function resolveLink(from: string, href: string, files: string[]): string | null
   const file = posix.join(posix.dirname(from), path)
   if (!files.includes(file)) return null
   return anchor === undefined ? pathOf(file) : `${pathOf(file)}#${anchor}`
-}
-
-function listOfDecisions(decisions: Guide[]): Guide {
-  const title = 'Decisions'
-  const text = 'Why Vintém is built as it is, one page for each decision.'
-  const links = decisions.map(({ path, title }) => html`<li><a href="${path}">${title}</a></li>\n`)
-  return {
-    file: '',
-    path: DECISIONS_PATH,
-    language: 'en',
-    group: 'Decisions',
-    title,
-    headings: [],
-    sections: [{ id: null, heading: title, text }],
-    body: html`<h1>${title}</h1>\n<p>${text}</p>\n<ul class="plain-list">${links}</ul>`,
-  }
 }

@@ -1,7 +1,7 @@
 import { marked, type Token, type Tokens } from 'marked'
 import { type Html, html, type Shown } from '../html.ts'
 
-export type Heading = { id: string; text: string; depth: number }
+type Heading = { id: string; text: string; depth: number }
 
 /** What is between two headings, as text. */
 export type Section = { id: string | null; heading: string; text: string }
@@ -9,7 +9,7 @@ export type Section = { id: string | null; heading: string; text: string }
 export type Article = { title: string; body: Html; headings: Heading[]; sections: Section[] }
 
 /** Where a link of the file goes, or null if there is no such page. Then it is shown as text. */
-export type Resolve = (href: string) => string | null
+type Resolve = (href: string) => string | null
 
 /** Samples of the same in several languages are shown as tabs, in this order. */
 const LANGUAGES = ['curl', 'TypeScript', 'Python', 'PHP']

@@ -56,7 +56,7 @@ export const wordsOf = (query: string): string[] => [
 ]
 
 /** Without accents and capitals, and as long as the text, so that places are the same in both. */
-export const fold = (text: string): string =>
+const fold = (text: string): string =>
   text
     .replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase())
     .replace(/[^\0-\x7f]/g, (character) => {

@@ -19,7 +19,7 @@ export function pageOf<T>(
 }
 
 /** The id after which a page starts, from the URL. */
-export const afterOf = ({ query }: Pick<OperatorVisit, 'query'>): Uuid | null =>
+const afterOf = ({ query }: Pick<OperatorVisit, 'query'>): Uuid | null =>
   idOfSuffix(query.after ?? '')
 
 export const partOf = (visit: Pick<OperatorVisit, 'query'>) => ({

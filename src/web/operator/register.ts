@@ -10,7 +10,7 @@ import { OPERATOR_ROUTES } from './routes.ts'
 import { sendOperatorPage } from './shell.ts'
 import type { OperatorRoute, OperatorVisit } from './visit.ts'
 
-export const OPERATOR_HOME = '/operator'
+const OPERATOR_HOME = '/operator'
 
 /** The pages of the whole installation. To everybody but operators they do not exist. */
 export function registerOperator(scope: FastifyInstance, site: Site): void {

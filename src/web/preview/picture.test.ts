@@ -3,7 +3,6 @@ import { test } from 'node:test'
 import { inflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { inkOn } from '../../lib/contrast.ts'
-import { readInter } from './font.ts'
 import { drawPicture, PICTURE, type PictureParts } from './picture.ts'
 
 const parts = (fields: Partial<PictureParts> = {}): PictureParts => ({
@@ -71,15 +70,6 @@ test('a character that the font lacks is left out, an accent it lacks is dropped
   assert.ok(await same('Škoda', 'Skoda'))
   assert.ok(await same('日本🍞', ''), 'a name of nothing else')
   assert.ok(read(await drawPicture(parts({ name: '日本🍞' }))).inkOf(200, 440) > 1_000)
-})
-
-test('Portuguese is complete in the font', () => {
-  const font = readInter()
-  const letters = 'áàâãäçéêëíïóôõöúüñ'
-  for (const letter of `${letters}${letters.toUpperCase()}ºª&.,-–’“”…0123456789R$`) {
-    const glyph = font.glyphOf(letter.codePointAt(0)!)
-    assert.ok(glyph && glyph.contours.length > 0, letter)
-  }
 })
 
 test('any name in any color makes a small picture that stays inside its margins', async () => {

@@ -1,8 +1,14 @@
 import { setImmediate as endOfTick } from 'node:timers/promises'
+import {
+  createCanvas,
+  drawText,
+  encode,
+  fillBox,
+  widthOf,
+} from '../../../packages/images/src/canvas.ts'
+import { type Font, readInter } from '../../../packages/images/src/font.ts'
 import { inkOn } from '../../lib/contrast.ts'
 import { oneLine } from '../../lib/one-line.ts'
-import { createCanvas, drawText, encode, fillBox, widthOf } from './canvas.ts'
-import { type Font, readInter } from './font.ts'
 
 export const PICTURE = { width: 1200, height: 630 }
 

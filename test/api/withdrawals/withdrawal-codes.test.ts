@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { commandAuthor } from '../../../src/cli/author.ts'
+import { commandAuthor } from '../../../src/cli/session.ts'
 import { failManually } from '../../../src/core/withdrawals/manual-payouts.ts'
 import { fromPublic, newId, toPublic } from '../../../src/lib/ids.ts'
 import { startApi } from '../../support/api.ts'
