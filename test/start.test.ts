@@ -64,7 +64,7 @@ test('local mode brings its database, prints where it is, and stops cleanly', as
   const lines = server.output().split('\n')
   const line = JSON.parse(lines.find((text) => text.includes(`"reqId":"${reqId}"`))!)
   assert.deepEqual([line.callerId, line.traceparent], ['order"42', traceparent])
-  assert.match(server.output(), /"msg":"creating the tables: \d+ migrations"/)
+  assert.match(server.output(), /"msg":"creating the tables"/)
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
 })
 
