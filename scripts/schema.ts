@@ -1,7 +1,12 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import pg from 'pg'
+import { startEmbedded } from '../src/db/embedded/embedded.ts'
+import { migrate } from '../src/db/migrate.ts'
+import { GENERATED } from '../src/reference.ts'
 
 type Named = { name: string; text: string }
-type Column = Named & { comment: string | null }
 export type Table = {
   name: string
   comment: string | null
@@ -9,7 +14,7 @@ export type Table = {
   isPart: boolean
   /** What is unusual about how it is stored. */
   storage: string
-  columns: Column[]
+  columns: Named[]
   constraints: Named[]
   indexes: Named[]
   triggers: Named[]
@@ -17,8 +22,8 @@ export type Table = {
 export type Schema = { tables: Table[]; functions: Named[] }
 
 /**
- * What the catalog says of tables. Whether constraints are validated is left out, because those of a
- * new table always are, and so are names of NOT NULL, which not all versions of PostgreSQL have.
+ * What the catalog says of tables. Whether constraints are validated is left out, because those of
+ * a new table always are, and so are names of NOT NULL, which not all versions of PostgreSQL have.
  */
 const TABLES = `
 select c.relname as name, obj_description(c.oid, 'pg_class') as comment, c.relispartition as "isPart",
@@ -29,8 +34,7 @@ select c.relname as name, obj_description(c.oid, 'pg_class') as comment, c.relis
       'text', concat_ws(' ', format_type(a.atttypid, a.atttypmod),
         case when a.attnotnull then 'not null' end,
         'default ' || pg_get_expr(d.adbin, d.adrelid),
-        case a.attidentity when 'a' then 'generated always as identity' end),
-      'comment', col_description(c.oid, a.attnum)) order by a.attnum)
+        case a.attidentity when 'a' then 'generated always as identity' end)) order by a.attnum)
     from pg_attribute a left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
     where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped), '[]') as columns,
   coalesce((select json_agg(json_build_object('name', k.conname,
@@ -68,4 +72,61 @@ export async function readSchema(url: string): Promise<Schema> {
   } finally {
     await client.end()
   }
+}
+
+/** The tables of a new database, made on a PostgreSQL of its own. */
+export async function readNewSchema(): Promise<Schema> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'vintem-schema-'))
+  const { url, stop } = await startEmbedded({ dataDir, settings: { fsync: 'off' } })
+  try {
+    await migrate(url)
+    return await readSchema(url)
+  } finally {
+    await stop()
+    rmSync(dataDir, { recursive: true })
+  }
+}
+
+const shorten = (text: string): string =>
+  text.replaceAll('::text', '').replaceAll('timestamp with time zone', 'timestamptz')
+
+const link = (name: string): string => `[\`${name}\`](#${name})`
+
+/** A description of all tables, for people who look for something in the database. */
+export function schemaPage({ tables }: Schema): Record<string, string> {
+  const whole = tables.filter(({ isPart }) => !isPart)
+  const rows = whole.map(({ name, comment }) => `| ${link(name)} | ${comment ?? ''} |`)
+  const text = `# Tables
+
+${GENERATED}Reasons for single columns, and the conditions that each row fulfils, are in \`migrations/baseline.sql\` and the migrations
+after it. Amounts are cents. What is named \`…_sealed\` or \`sealed\` is encrypted, what is named \`…_index\` is a keyed hash.
+
+| table | what it holds |
+|---|---|
+${rows.join('\n')}
+
+${whole.map(describeTable).join('\n')}`
+  return { 'docs/reference/schema.md': text }
+}
+
+function describeTable({ name, comment, storage, columns, constraints, indexes }: Table): string {
+  const rows = columns.map(({ name, text }) => `| \`${name}\` | ${shorten(text)} |`)
+  const keys = constraints.map(({ text }) => text).filter((text) => !text.startsWith('CHECK'))
+  const named = indexes.map(({ name, text }) => {
+    const [, unique, method, rest] = /^CREATE (UNIQUE )?INDEX .* USING (\w+) (.*)$/.exec(text)!
+    return `${name}: ${unique ? 'unique, ' : ''}${method === 'btree' ? '' : `${method} `}${rest}`
+  })
+  const lines = [...keys, ...named, ...(storage ? [storage] : [])].map(
+    (line) => `- \`${shorten(line)}\``,
+  )
+  return `## ${name}
+
+${comment ?? ''}
+
+| column | type |
+|---|---|
+${rows.join('\n')}
+
+${lines.join('\n')}
+`
 }
