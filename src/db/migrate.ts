@@ -71,14 +71,25 @@ export function readMigrations(folder = FOLDER): Migration[] {
   })
 }
 
-type Applied = { version: number; name: string; checksum: string }
+export type Applied = { version: number; name: string; checksum: string; needs: number }
+
+/** A database of an older version does not have the last column yet. */
+export const LIST_APPLIED = `select version, name, checksum,
+    coalesce((to_jsonb(m) ->> 'needs')::int4, 0) as needs
+  from schema_migrations m order by version`
+
+/** The last migration that a version must know to work on what this one leaves. 0: any version. */
+const needsOf = ({ sql }: Migration): number =>
+  Math.max(0, ...sql.matchAll(/^-- contract since (\d{4}): /gm).map(([, since]) => Number(since)))
 
 /**
- * Forward only. Refuses a database that is newer than the code, or whose history is another one.
+ * Forward only. Refuses a database that has lost what the code uses, or whose history is another
+ * one. A newer one that has only gained something is taken as it is.
  */
 export function pendingOf(known: Migration[], applied: Applied[]): Migration[] {
-  for (const { version, name, checksum } of applied) {
+  for (const { version, name, checksum, needs } of applied) {
     const ours = known[version - 1]
+    if (!ours && needs <= known.length) continue
     if (!ours) {
       throw new MigrationFault(
         `${isNewer(name)} Upgrade Vintém, or restore a backup made before that upgrade.`,
@@ -97,13 +108,14 @@ const isNewer = (name: string): string =>
   `The database is newer than this version of Vintém (it has migration ${name}).`
 
 /**
- * Says that the database was migrated by a newer version while this process runs. It can go on,
- * because a version still works after the migrations of the next one, and of no later one.
+ * Says that a newer version has taken something from the database that this process may use. If it
+ * has only added to it, this process works as before.
  */
 export async function findNewer(tx: Tx): Promise<string | null> {
   const [last] = await tx.query<Row & { name: string }>({
     name: 'find_newer_migration',
-    text: `select name from schema_migrations where version > $1 order by version desc limit 1`,
+    text: `select name from schema_migrations where version > $1 and needs > $1
+           order by version desc limit 1`,
     values: [LAST_KNOWN],
   })
   return last ? `${isNewer(last.name)} Start the newer version here too.` : null
@@ -113,15 +125,13 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
   await client.query(
     `create table if not exists schema_migrations (
        version integer primary key, name text not null, checksum text not null,
-       applied_at timestamptz not null default now())`,
+       applied_at timestamptz not null default now(), needs integer not null default 0)`,
   )
   return listApplied(client)
 }
 
 async function listApplied(client: pg.Client): Promise<Applied[]> {
-  const found = await client.query<Applied>(
-    'select version, name, checksum from schema_migrations order by version',
-  )
+  const found = await client.query<Applied>(LIST_APPLIED)
   return found.rows
 }
 
@@ -166,6 +176,11 @@ async function record(client: pg.Client, { applies }: Step): Promise<void> {
       applies.map(({ checksum }) => checksum),
     ],
   )
+  for (const one of applies) {
+    if (needsOf(one) === 0) continue
+    const values = [one.version, needsOf(one)]
+    await client.query('update schema_migrations set needs = $2 where version = $1', values)
+  }
 }
 
 /**

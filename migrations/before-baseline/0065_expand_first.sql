@@ -1,6 +1,10 @@
--- What each table holds. The baseline says the same.
 -- If a table is in use for long, nothing waits behind this: it is tried again at the next start.
 set local lock_timeout = '5s';
+
+-- The last migration that a version must know to work on the tables as this migration leaves them.
+alter table schema_migrations add column if not exists needs integer not null default 0;
+
+-- What each table holds. The baseline says the same.
 
 comment on table schema_migrations is 'Migrations that were applied to this database.';
 comment on table installation is 'What this database was set up with, in one row.';
