@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { globSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Running, startServer, temporaryFolder } from './process.ts'
 
@@ -17,7 +17,7 @@ export function readLastRelease(): { commit: string; last: string } {
 /** Why a test of another version is left out, but not in CI: it has to have the history. */
 export const NO_HISTORY = 'This is no clone of the repository, or one without the commit.'
 
-/** The sources of a commit in a folder of their own, with our packages. Null: there is no history. */
+/** The sources of a commit in a folder of their own, with our packages. Null: no history. */
 export async function unpack(commit: string): Promise<string | null> {
   const git = (...args: string[]) => run('git', ['-c', 'safe.directory=*', '-C', ROOT, ...args])
   try {
@@ -43,6 +43,13 @@ function linkPackages(folder: string): void {
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, name))
   }
 }
+
+/** The last migration in the folder of a version. */
+export const lastMigrationIn = (root: string): string =>
+  globSync('{.,before-baseline}/[0-9]*.sql', { cwd: join(root, 'migrations') })
+    .map((path) => basename(path))
+    .sort()
+    .at(-1)!
 
 /** Where a server in local mode has its database, and the secret that goes with it. */
 export function databaseOf(dataDir: string): { DATABASE_URL: string; SECRET_KEY: string } {
