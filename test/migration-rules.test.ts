@@ -78,7 +78,7 @@ test('a function that has another form for Citus changes in both', () => {
 
 type Statement = { text: string; comments: string[] }
 
-/** Statements in small letters, with the comments above each. A semicolon ends one with its line. */
+/** Statements in small letters, with the comments above each. A line with a semicolon ends one. */
 function statementsIn(sql: string): Statement[] {
   const found: Statement[] = []
   let [code, comments]: string[][] = [[], []]
