@@ -1,6 +1,6 @@
 -- Functions in another form for Citus, which does not join the new rows of a statement with tables
 -- that it holds. They are read into arrays first. On plain PostgreSQL that is slower, so there the
--- functions stay as in 0050_one_schema and 0029_hourly_totals. If one of them changes in a migration,
+-- functions stay as in the baseline. If one of them changes in a migration,
 -- change it here too: this file is run after each migration of a place that Citus holds.
 create or replace function count_transfers() returns trigger language plpgsql as $$
 declare

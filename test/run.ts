@@ -48,6 +48,7 @@ const LENGTHY = [
   'test/faults/*.test.ts',
   'test/journeys/*.test.ts',
   'test/attack/*.test.ts',
+  'test/releases.test.ts',
   'test/start.test.ts',
   'test/guides/samples.test.ts',
   'test/api/payments/money-model.test.ts',

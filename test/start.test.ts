@@ -64,7 +64,7 @@ test('local mode brings its database, prints where it is, and stops cleanly', as
   const lines = server.output().split('\n')
   const line = JSON.parse(lines.find((text) => text.includes(`"reqId":"${reqId}"`))!)
   assert.deepEqual([line.callerId, line.traceparent], ['order"42', traceparent])
-  assert.match(server.output(), /"msg":"creating the tables: \d+ migrations"/)
+  assert.match(server.output(), /"msg":"creating the tables"/)
   assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
 })
 
@@ -138,12 +138,13 @@ longTest(
   },
 )
 
-longTest('a database newer than the code is refused', async () => {
+longTest('a database that has lost what the code uses is refused', async () => {
   const DATABASE_URL = await cloneDatabase()
   const client = new pg.Client({ connectionString: DATABASE_URL })
   await client.connect()
   await client.query(
-    `insert into schema_migrations (version, name, checksum) values (9999, '9999_later.sql', 'x')`,
+    `insert into schema_migrations (version, name, checksum, needs)
+     values (9999, '9999_later.sql', 'x', 9999)`,
   )
   await client.end()
   const server = await startServer({ DATABASE_URL, SECRET_KEY })

@@ -13,8 +13,7 @@ const OWNED = read('migrations/*.sql').flatMap(({ text }) =>
   text
     .matchAll(/create (?:unlogged )?table (?:if not exists )?([\w.]+) \((.*?)\n\)/gs)
     .filter(([, , columns]) => /^\s+(company_id|account_id) uuid/m.test(columns!))
-    // The tables of the simulated bank have got other names.
-    .map(([, name]) => name!.replace('simulated_bank.', 'simulated_'))
+    .map(([, name]) => name!)
     .toArray(),
 )
 

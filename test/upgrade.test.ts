@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
-import { copyFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
+import { readSchema } from '../scripts/schema.ts'
 import { createApp } from '../src/app.ts'
 import { readConfig } from '../src/config.ts'
 import { auditCompany } from '../src/core/audits/commands.ts'
@@ -20,18 +19,15 @@ import { releaseDueCharges } from '../src/worker/due.ts'
 import { emptyDatabase } from './support/database.ts'
 import { temporaryFolder } from './support/process.ts'
 
-const ALL = join(import.meta.dirname, '..', 'migrations')
+/** All migrations, one after the other, as if there were no baseline. */
+const HISTORY = readMigrations().map(({ baseline: _, ...one }) => one)
 
 /** Migrates an empty database up to and with a file. */
 async function databaseAt(last: string): Promise<string> {
   const url = await emptyDatabase()
-  const folder = temporaryFolder()
-  const names = readdirSync(ALL).sort()
-  assert.ok(names.includes(last))
-  for (const name of names.filter((name) => name <= last)) {
-    copyFileSync(join(ALL, name), join(folder, name))
-  }
-  await migrate(url, readMigrations(folder))
+  const index = HISTORY.findIndex(({ name }) => name === last)
+  assert.ok(index >= 0)
+  await migrate(url, HISTORY.slice(0, index + 1))
   return url
 }
 
@@ -41,6 +37,22 @@ function appOn(url: string) {
   const parts = { clock: systemClock, log: createLog('silent'), publicUrl: 'http://vintem.test' }
   return createApp({ config, databaseUrl: url, ...parts })
 }
+
+test('a new database is what all migrations make one after the other, and is recorded as that', async () => {
+  const [made, upgraded] = [await emptyDatabase(), await databaseAt(HISTORY.at(-1)!.name)]
+  assert.equal((await migrate(made))[0], 'baseline.sql')
+  assert.deepEqual(await readSchema(made), await readSchema(upgraded))
+  for (const url of [made, upgraded]) {
+    assert.deepEqual(await migrate(url, HISTORY), [], 'nothing is left to do')
+  }
+})
+
+test('a database in the middle of the old migrations goes on with the next of them', async () => {
+  const url = await databaseAt('0062_unlogged_requests.sql')
+  const names = HISTORY.map(({ name }) => name)
+  const left = names.slice(names.indexOf('0062_unlogged_requests.sql') + 1)
+  assert.deepEqual(await migrate(url), left)
+})
 
 const insertCompany = (client: pg.Client, id: string, mode = 'sandbox') =>
   client.query(
@@ -138,7 +150,8 @@ test('charges from before the search are found by e-mail and tax id, a few at a 
 })
 
 test('a new installation has no old charges to look at', async () => {
-  const url = await databaseAt(readdirSync(ALL).sort().at(-1)!)
+  const url = await emptyDatabase()
+  await migrate(url)
   const client = new pg.Client(url)
   await client.connect()
   assert.equal((await client.query('select from backfills')).rowCount, 0)
@@ -184,9 +197,8 @@ test('accounts of the simulated bank are counted with what they had before, whoe
       [account, transfers.map(([way]) => way), transfers.map(([, amount]) => amount)],
     )
   const [first, second, fresh] = [newId(), newId(), newId()]
-  const names = readdirSync(ALL).sort()
-  const counting = names.findIndex((name) => name.endsWith('_bank_accounts.sql'))
-  const url = await databaseAt(names[counting - 1]!)
+  const counting = HISTORY.findIndex(({ name }) => name.endsWith('_bank_accounts.sql'))
+  const url = await databaseAt(HISTORY[counting - 1]!.name)
   const client = new pg.Client(url)
   await client.connect()
   try {
@@ -196,7 +208,7 @@ test('accounts of the simulated bank are counted with what they had before, whoe
       ['returned', 100],
     ]
     for (const account of [first, second]) await insert(client, account, before)
-    await migrate(url, readMigrations(ALL).slice(0, counting + 1))
+    await migrate(url, HISTORY.slice(0, counting + 1))
     await insert(client, second, [['received', 50]])
     const fileOf = async () =>
       (await client.query('select pg_relation_filepath($1) as path', [table])).rows[0].path

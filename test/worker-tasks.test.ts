@@ -142,7 +142,8 @@ test('tasks that fail because the database is newer are logged once, and not eac
   assert.ok(lines.length >= 6, 'otherwise each failure is logged')
   assert.ok(lines.every((text) => text === 'a task failed and will be tried again'))
   await rows(
-    `insert into schema_migrations (version, name, checksum) values (9999, '9999_later.sql', 'x')`,
+    `insert into schema_migrations (version, name, checksum, needs)
+     values (9999, '9999_later.sql', 'x', 9999)`,
   )
   await fail()
   await rows('delete from schema_migrations where version = 9999')

@@ -8,7 +8,7 @@ import { listSetbacks } from '../core/setbacks.ts'
 import { askForCitus } from '../db/citus.ts'
 import { mostConnections } from '../db/connection-counts.ts'
 import type { Database } from '../db/database.ts'
-import { pendingOf, readMigrations } from '../db/migrate.ts'
+import { type Applied, LIST_APPLIED, pendingOf, readMigrations } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
@@ -167,9 +167,7 @@ async function hasTable(db: Database, name: string): Promise<boolean> {
 
 async function inspectMigrations(db: Database): Promise<Finding> {
   const applied = (await hasTable(db, 'schema_migrations'))
-    ? await db.query<{ version: number; name: string; checksum: string }>({
-        text: 'select version, name, checksum from schema_migrations order by version',
-      })
+    ? await db.query<Applied>({ text: LIST_APPLIED })
     : []
   const pending = pendingOf(readMigrations(), applied)
   if (pending.length === 0) return ['ok', 'The database is up to date.']

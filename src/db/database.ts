@@ -121,7 +121,7 @@ export const serializationConflict = (): Error =>
 export const isRowError = (error: unknown): boolean =>
   /^(2[23]|55P03)/.test(codeOf(error)) || isMoving((error as Error | undefined)?.cause)
 
-/** Whether the company of a row is changing its place; see the migration 0049_places. */
+/** Whether the company of a row is changing its place; see `watch_moving_company` in the baseline. */
 const isMoving = (error: unknown): boolean => codeOf(error) === 'VM001'
 
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'

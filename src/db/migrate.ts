@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { OperatorFault } from '../lib/operator-fault.ts'
@@ -11,7 +11,14 @@ import { databaseFault } from './database-fault.ts'
 import { isOutside, runOutside } from './migrate-outside.ts'
 import { createClient } from './servers.ts'
 
-export type Migration = { version: number; name: string; sql: string; checksum: string }
+export type Migration = {
+  version: number
+  name: string
+  sql: string
+  checksum: string
+  /** Makes what this migration and all before it make, in a database without tables. */
+  baseline?: string
+}
 
 /** A database that this version cannot work with; the sentence says what to do. */
 export class MigrationFault extends OperatorFault {
@@ -32,31 +39,57 @@ export type Migrating = {
   report?: ((line: string) => void) | undefined
 }
 
-const namesIn = (folder: string): string[] =>
+const BASELINE = 'baseline.sql'
+/** Those that the baseline stands for: only a database that has some of them gets the others. */
+const OLD = 'before-baseline'
+
+const filesIn = (folder: string): string[] =>
   readdirSync(folder)
     .filter((name) => /^\d{4}_[a-z0-9_]+\.sql$/.test(name))
     .sort()
+    .map((name) => join(folder, name))
+
+function listFiles(folder: string): { old: string[]; all: string[] } {
+  const before = join(folder, OLD)
+  const old = existsSync(before) ? filesIn(before) : []
+  return { old, all: [...old, ...filesIn(folder)] }
+}
 
 /** The number of the last migration when this process began: files may be replaced meanwhile. */
-const LAST_KNOWN = namesIn(FOLDER).length
+const LAST_KNOWN = listFiles(FOLDER).all.length
 
 export function readMigrations(folder = FOLDER): Migration[] {
-  return namesIn(folder).map((name, i) => {
-    const sql = readFileSync(join(folder, name), 'utf8')
+  const { old, all } = listFiles(folder)
+  return all.map((path, i) => {
+    const [name, sql] = [basename(path), readFileSync(path, 'utf8')]
     const version = Number(name.slice(0, 4))
     if (version !== i + 1) throw new MigrationFault(`Migration ${name} is out of order.`)
-    return { version, name, sql, checksum: createHash('sha256').update(sql).digest('hex') }
+    const checksum = createHash('sha256').update(sql).digest('hex')
+    const migration = { version, name, sql, checksum }
+    if (version !== old.length) return migration
+    return { ...migration, baseline: readFileSync(join(folder, BASELINE), 'utf8') }
   })
 }
 
-type Applied = { version: number; name: string; checksum: string }
+export type Applied = { version: number; name: string; checksum: string; needs: number }
+
+/** A database of an older version does not have the last column yet. */
+export const LIST_APPLIED = `select version, name, checksum,
+    coalesce((to_jsonb(m) ->> 'needs')::int4, 0) as needs
+  from schema_migrations m order by version`
+
+/** The last migration that a version must know to work on what this one leaves. 0: any version. */
+const needsOf = ({ sql }: Migration): number =>
+  Math.max(0, ...sql.matchAll(/^-- contract since (\d{4}): /gm).map(([, since]) => Number(since)))
 
 /**
- * Forward only. Refuses a database that is newer than the code, or whose history is another one.
+ * Forward only. Refuses a database that has lost what the code uses, or whose history is another
+ * one. A newer one that has only gained something is taken as it is.
  */
 export function pendingOf(known: Migration[], applied: Applied[]): Migration[] {
-  for (const { version, name, checksum } of applied) {
+  for (const { version, name, checksum, needs } of applied) {
     const ours = known[version - 1]
+    if (!ours && needs <= known.length) continue
     if (!ours) {
       throw new MigrationFault(
         `${isNewer(name)} Upgrade Vintém, or restore a backup made before that upgrade.`,
@@ -75,13 +108,14 @@ const isNewer = (name: string): string =>
   `The database is newer than this version of Vintém (it has migration ${name}).`
 
 /**
- * Says that the database was migrated by a newer version while this process runs. It can go on,
- * because a version still works after the migrations of the next one, and of no later one.
+ * Says that a newer version has taken something from the database that this process may use. If it
+ * has only added to it, this process works as before.
  */
 export async function findNewer(tx: Tx): Promise<string | null> {
   const [last] = await tx.query<Row & { name: string }>({
     name: 'find_newer_migration',
-    text: `select name from schema_migrations where version > $1 order by version desc limit 1`,
+    text: `select name from schema_migrations where version > $1 and needs > $1
+           order by version desc limit 1`,
     values: [LAST_KNOWN],
   })
   return last ? `${isNewer(last.name)} Start the newer version here too.` : null
@@ -91,47 +125,62 @@ async function readApplied(client: pg.Client): Promise<Applied[]> {
   await client.query(
     `create table if not exists schema_migrations (
        version integer primary key, name text not null, checksum text not null,
-       applied_at timestamptz not null default now())`,
+       applied_at timestamptz not null default now(), needs integer not null default 0)`,
   )
   return listApplied(client)
 }
 
 async function listApplied(client: pg.Client): Promise<Applied[]> {
-  const found = await client.query<Applied>(
-    'select version, name, checksum from schema_migrations order by version',
-  )
+  const found = await client.query<Applied>(LIST_APPLIED)
   return found.rows
 }
 
-async function apply(
-  client: pg.Client,
-  migration: Migration,
-  { report }: Migrating,
-): Promise<void> {
+/** What is run at once, and the migrations that are applied by it. */
+type Step = { name: string; sql: string; applies: Migration[] }
+
+function stepsOf(pending: Migration[], isEmpty: boolean): Step[] {
+  const last = isEmpty ? pending.findIndex(({ baseline }) => baseline !== undefined) : -1
+  const steps = pending.slice(last + 1).map((one) => ({ ...one, applies: [one] }))
+  const sql = pending[last]?.baseline
+  if (sql === undefined) return steps
+  return [{ name: BASELINE, sql, applies: pending.slice(0, last + 1) }, ...steps]
+}
+
+async function apply(client: pg.Client, step: Step, { report }: Migrating): Promise<void> {
   try {
-    if (isOutside(migration.sql)) {
-      await runOutside(client, migration.sql, report)
-      await record(client, migration)
+    if (isOutside(step.sql)) {
+      await runOutside(client, step.sql, report)
+      await record(client, step)
     } else {
       await client.query('begin')
-      await client.query(migration.sql)
-      await record(client, migration)
+      await client.query(step.sql)
+      await record(client, step)
       await client.query('commit')
     }
   } catch (error) {
     // Without a transaction this does nothing but warn.
     await client.query('rollback').catch(() => {})
-    throw new MigrationFault(`Migration ${migration.name} failed: ${(error as Error).message}`, {
+    throw new MigrationFault(`Migration ${step.name} failed: ${(error as Error).message}`, {
       cause: error,
     })
   }
 }
 
-async function record(client: pg.Client, { version, name, checksum }: Migration): Promise<void> {
+async function record(client: pg.Client, { applies }: Step): Promise<void> {
   await client.query(
-    'insert into schema_migrations (version, name, checksum) values ($1, $2, $3)',
-    [version, name, checksum],
+    `insert into schema_migrations (version, name, checksum)
+     select * from unnest($1::int4[], $2::text[], $3::text[])`,
+    [
+      applies.map(({ version }) => version),
+      applies.map(({ name }) => name),
+      applies.map(({ checksum }) => checksum),
+    ],
   )
+  for (const one of applies) {
+    if (needsOf(one) === 0) continue
+    const values = [one.version, needsOf(one)]
+    await client.query('update schema_migrations set needs = $2 where version = $1', values)
+  }
 }
 
 /**
@@ -151,7 +200,7 @@ async function takeLock(client: pg.Client, { signal, report }: Migrating): Promi
   }
 }
 
-/** Brings the database to this version of the code, and returns the applied migrations. */
+/** Brings the database to this version of the code, and returns the names of the applied files. */
 export function migrate(
   url: string,
   migrations = readMigrations(),
@@ -165,26 +214,27 @@ export function migrate(
     await takeLock(client, by)
     if (citus?.holder) await allowTriggers(client)
     const pending = pendingOf(migrations, await readApplied(client))
-    await applyAll(client, pending, pending.length === migrations.length, by)
+    const isEmpty = pending.length === migrations.length
+    const steps = stepsOf(pending, isEmpty)
+    await applyAll(client, steps, isEmpty, by)
     if (citus?.holder && pending.length > 0) await adaptFunctions(client)
-    return pending.map(({ name }) => name)
+    return steps.map(({ name }) => name)
   })
 }
 
 /** An empty database takes a moment, and so it is said once. */
 async function applyAll(
   client: pg.Client,
-  pending: Migration[],
+  steps: Step[],
   isEmpty: boolean,
   by: Migrating,
 ): Promise<void> {
-  if (pending.length === 0) return
-  const count = pending.length
-  if (isEmpty) by.report?.(`creating the tables: ${count} migrations`)
-  for (const [i, migration] of pending.entries()) {
-    const name = migration.name.replace(/\.sql$/, '')
-    if (!isEmpty) by.report?.(`applying migration ${i + 1} of ${count}: ${name}`)
-    await apply(client, migration, isEmpty ? {} : by)
+  if (steps.length === 0) return
+  if (isEmpty) by.report?.('creating the tables')
+  for (const [i, step] of steps.entries()) {
+    const name = step.name.replace(/\.sql$/, '')
+    if (!isEmpty) by.report?.(`applying migration ${i + 1} of ${steps.length}: ${name}`)
+    await apply(client, step, isEmpty ? {} : by)
   }
   by.report?.('the database is migrated')
 }

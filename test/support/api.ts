@@ -196,7 +196,7 @@ const withoutPlace = (text: string): string =>
       open && end ? '' : `${open ?? ''}${before && after ? ',' : ''}${end ?? ''}`,
     )
 
-function caller(url: string): TestApi['call'] {
+export function caller(url: string): TestApi['call'] {
   return async (method, path, { json, raw, headers = {} } = {}) => {
     const body = raw ?? (json === undefined ? null : JSON.stringify(json))
     const type = body === null ? {} : { 'content-type': 'application/json' }
@@ -212,7 +212,8 @@ function caller(url: string): TestApi['call'] {
   }
 }
 
-async function makeClient(
+/** A company of its own, and its key at whatever server is called. */
+export async function makeClient(
   app: FullApp,
   callAny: TestApi['call'],
   fields: Partial<NewCompany> = {},

@@ -63,13 +63,15 @@ type Spawning = {
   stdout?: number | 'pipe'
   /** In place of `node src/main.ts`. */
   command?: string[]
+  /** The folder of another version, whose server is started. */
+  root?: string
   uid?: number
 }
 
 /** The real server in a process of its own, which may not serve yet. */
 export async function spawnServer(
   environment: Record<string, string>,
-  { options = [], stdout = 'pipe', command, uid }: Spawning = {},
+  { options = [], stdout = 'pipe', command, root = ROOT, uid }: Spawning = {},
 ): Promise<Pick<Running, 'child' | 'url' | 'ended'>> {
   // What fetch would keep open holds up a server's end for as long as clients may need to notice.
   setGlobalDispatcher(closing)
@@ -80,7 +82,7 @@ export async function spawnServer(
     MAILS_PER_RECIPIENT: '10000000',
   }
   const port = environment.PORT ?? String(await freePort())
-  const [program, ...args] = command ?? [process.execPath, join(ROOT, 'src/main.ts')]
+  const [program, ...args] = command ?? [process.execPath, join(root, 'src/main.ts')]
   const child = spawn(program!, [...args, ...options], {
     cwd: command ? ROOT : temporaryFolder(),
     env: { ...inherited, ...unlimited, ALLOW: 'http,mail-files', ...environment, PORT: port },

