@@ -12,7 +12,6 @@ import type { AppWithRequestLog } from './request-log/batch.ts'
 /** A kind of due work, and the task that does it. */
 export type DueTask = {
   name: string
-  every_ms: number
   source: DueSource
   /** Does all work that is due now, of all companies, or of one whose clock is being moved. */
   run(app: FullApp, signal?: AbortSignal, only?: Uuid | null): Promise<void>

@@ -40,7 +40,6 @@ import { handleFailing } from './webhooks.ts'
 /** How a kind of due work is done. */
 type Manner = {
   kind: DueKind
-  every_ms: number
   /** It cannot be undone, so it waits while the clock of the machine may be wrong. */
   isTimed?: true
   /** How many rows are found at once. */
@@ -93,7 +92,7 @@ function claimed<T extends { companyId: Uuid }>(
 }
 
 function task<T>(
-  { kind, every_ms, isTimed, max, atOnce = 1, failed }: Manner,
+  { kind, isTimed, max, atOnce = 1, failed }: Manner,
   work: {
     find(app: FullApp, request: DueRequest): Promise<{ due: Map<Uuid, T>; isFull: boolean }>
     act(app: FullApp, companyId: Uuid, part: T): Promise<number>
@@ -101,7 +100,6 @@ function task<T>(
 ): DueTask {
   return {
     name: kind.name,
-    every_ms,
     source: sourceOf(kind),
     run: (app, signal, only = null) =>
       workOff<T>(app, {
@@ -120,7 +118,6 @@ function task<T>(
 /** Stores that charges have expired, with their events. Readers see them as expired before. */
 export const expireDueCharges = found({
   kind: EXPIRING,
-  every_ms: 500,
   isTimed: true,
   max: 1000,
   failed: 'charges were not expired',
@@ -131,7 +128,6 @@ export const expireDueCharges = found({
 /** The same for companies with a real bank, which is asked first. */
 export const expireChargesAtBanks = found({
   kind: EXPIRING_AT_BANKS,
-  every_ms: 500,
   isTimed: true,
   max: 200,
   atOnce: BANKS_AT_ONCE,
@@ -148,7 +144,6 @@ export const expireChargesAtBanks = found({
 /** Makes received money withdrawable when the delay of the company is over. */
 export const releaseDueCharges = found({
   kind: RELEASING,
-  every_ms: 500,
   isTimed: true,
   max: 1000,
   failed: 'charges were not released',
@@ -159,7 +154,6 @@ export const releaseDueCharges = found({
 /** Processes callbacks that are stored and not processed yet. */
 export const processDueCallbacks = claimed({
   kind: DUE_CALLBACKS,
-  every_ms: 1_000,
   max: 512,
   each: 64,
   atOnce: 512,
@@ -171,7 +165,6 @@ export const processDueCallbacks = claimed({
 /** Asks banks what they have received, and matches the payments that no callback has named. */
 export const reconcileDue = claimed({
   kind: RECONCILING,
-  every_ms: 5_000,
   max: 50,
   atOnce: BANKS_AT_ONCE,
   failed: 'reconciling failed',
@@ -182,7 +175,6 @@ export const reconcileDue = claimed({
 /** Removes charges at banks that know them although we never inserted them. */
 export const removeOrphans = claimed({
   kind: ORPHANS,
-  every_ms: 5_000,
   max: 50,
   atOnce: BANKS_AT_ONCE,
   failed: 'charges were not removed at the bank',
@@ -201,7 +193,6 @@ const each =
 /** Orders banks to return money, and asks again about refunds without an answer. */
 export const carryOutRefunds = claimed({
   kind: DUE_REFUNDS,
-  every_ms: 500,
   max: 10,
   atOnce: BANKS_AT_ONCE,
   failed: 'a refund was interrupted',
@@ -212,7 +203,6 @@ export const carryOutRefunds = claimed({
 /** Orders banks to send confirmed withdrawals, and asks again about those without an answer. */
 export const payOutWithdrawals = claimed({
   kind: DUE_PAYOUTS,
-  every_ms: 500,
   max: 10,
   atOnce: BANKS_AT_ONCE,
   failed: 'a payout was interrupted',
@@ -223,7 +213,6 @@ export const payOutWithdrawals = claimed({
 /** Returns the money of withdrawals whose code was not used in time. */
 export const expireDueWithdrawals = found({
   kind: EXPIRING_WITHDRAWALS,
-  every_ms: 500,
   isTimed: true,
   max: 1000,
   failed: 'a withdrawal was not expired',
@@ -241,7 +230,6 @@ export const expireDueWithdrawals = found({
 /** Asks banks about agreements that had no callback for a while, or that have expired. */
 export const followDue = found({
   kind: UNDECIDED,
-  every_ms: 1_000,
   isTimed: true,
   max: 100,
   atOnce: BANKS_AT_ONCE,
@@ -253,7 +241,6 @@ export const followDue = found({
 export const generateDue = found({
   kind: GENERATING,
   isRepeated: true,
-  every_ms: 1_000,
   isTimed: true,
   max: 500,
   atOnce: BANKS_AT_ONCE,
@@ -268,7 +255,6 @@ export const generateDue = found({
 /** Orders banks to collect due billings, and asks them about the results. */
 export const billDue = claimed({
   kind: DUE_BILLINGS,
-  every_ms: 1_000,
   isTimed: true,
   // A bank that answers can do so many before their lease is over.
   max: 50,
@@ -281,7 +267,6 @@ export const billDue = claimed({
 /** Lets the simulated bank collect, and send its callbacks. */
 export const collectDue = found({
   kind: COLLECTING,
-  every_ms: 1_000,
   isTimed: true,
   max: 500,
   atOnce: 4,
@@ -292,7 +277,6 @@ export const collectDue = found({
 /** Warns companies of webhooks that only fail, and deactivates those that continue to fail. */
 export const watchWebhooks = found({
   kind: FAILING,
-  every_ms: 60_000,
   max: 1000,
   failed: 'a failing webhook was not handled',
   act: (app, due) => handleFailing(withCompanyClock(app, due), due),
@@ -300,7 +284,6 @@ export const watchWebhooks = found({
 
 const sendMails: DueTask = {
   name: TASK.mail,
-  every_ms: 1_000,
   source: sourceOf(DUE_MAILS),
   run: sendDueMails,
 }
@@ -308,7 +291,6 @@ const sendMails: DueTask = {
 /** The worker that leases a webhook sends to it. Here it is only woken. */
 const wakeDeliveries: DueTask = {
   name: TASK.deliver,
-  every_ms: 500,
   source: DUE_DELIVERIES,
   run: async ({ alarm }) => alarm.wake(TASK.deliver),
 }

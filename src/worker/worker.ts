@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { indexPhones } from '../core/customers/commands.ts'
+import { readOldest } from '../core/due.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { purgeStored } from '../core/idempotency.ts'
 import { purgeBudgets, purgeFinished } from '../core/mails/store.ts'
@@ -36,13 +37,21 @@ export type StatefulTask = Pick<Task, 'name' | 'every_ms'> & {
   open(app: FullApp): { run(signal: AbortSignal): Promise<void>; close?(): Promise<void> }
 }
 
+/** How long a task waits at most while nothing is written. */
+const MAX_IDLE_MS = 10_000
+
 /** Processed callbacks and finished mails are kept for a month. */
 const KEPT_MS = 30 * 24 * 3600 * 1000
 
 export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: TASK.deliver, every_ms: 500, open: createDeliveryWorker },
-  // Deliveries are sent by the task above, which these only wake.
-  ...DUE_TASKS.filter(({ name }) => name !== TASK.deliver),
+  { name: 'look for due work', every_ms: 500, run: wakeDue },
+  // They are woken. If that fails for one kind or all, they look by themselves. Deliveries are sent
+  // by the task above.
+  ...DUE_TASKS.filter(({ name }) => name !== TASK.deliver).map((task) => ({
+    ...task,
+    every_ms: MAX_IDLE_MS,
+  })),
   { name: TASK.certificates, every_ms: 3_600_000, run: watchCertificates },
   { name: TASK.queue, every_ms: 60_000, run: clearQueue },
   { name: TASK.clocks, every_ms: 500, run: advanceTestClocks },
@@ -90,13 +99,17 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
   },
 ]
 
+/** Asks for all kinds at once whether work is due, and wakes the tasks that have some. */
+async function wakeDue({ db, due, systemClock, alarm }: FullApp): Promise<void> {
+  const oldest = await readOldest(db.light, due, systemClock.now())
+  const names = new Set(oldest.flatMap(({ name, since }) => (since ? name : [])))
+  for (const { name, source } of due) if (names.has(source.name)) alarm.wake(name)
+}
+
 export type Worker = { stop(): Promise<void> }
 
 /** How often a worker looks which companies are being moved. Whoever moves one waits for longer. */
 export const MOVES_MS = 1_000
-
-/** How long a task waits at most while nothing is written. */
-const MAX_IDLE_MS = 10_000
 
 /**
  * Runs each task again and again until it is stopped. If a task fails, logs it and runs it again.
