@@ -1,7 +1,7 @@
+import type { Part } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { MailReason } from '../mails/rules.ts'
-import type { Part } from './companies-store.ts'
 
 /** No more are counted, so that a long queue costs no more than a short one. */
 export const MAX_COUNTED = 1000

@@ -1,4 +1,4 @@
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { ClaimRequest } from '../claims.ts'
@@ -7,7 +7,7 @@ import type { InTime } from '../companies/clock.ts'
 import { type Claim, claimOrders, MAY_BE_PAID_OUT } from '../orders.ts'
 import { MAX_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
 
-const WITHDRAWAL = tableOf<Withdrawal>({
+const WITHDRAWAL = companyTableOf<Withdrawal>('withdrawals', {
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   value: ['value', 'cents'],
@@ -106,18 +106,7 @@ export async function storeReference(
   return rows.length === 1
 }
 
-export async function find(
-  tx: Tx,
-  companyId: Uuid,
-  id: Uuid,
-  lock: 'for update' | '' = '',
-): Promise<Withdrawal | null> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from withdrawals w where company_id = $1 and id = $2 ${lock}`,
-    values: [companyId, id],
-  })
-  return rows[0] ? WITHDRAWAL.read(rows[0]) : null
-}
+export const { find } = WITHDRAWAL
 
 /** When withdrawals were completed, of those that were. */
 export async function findFinished(
@@ -188,7 +177,7 @@ export const listSpent = (tx: Tx, companyId: Uuid, since: Date): Promise<Spent[]
     values: [companyId, since],
   })
 
-export type WithdrawalFilter = { limit: number; after: Uuid | null; status: Status | null }
+export type WithdrawalFilter = Part & { status: Status | null }
 
 /**
  * Newest first. The filter takes a withdrawal whose code has expired as EXPIRED, as every reader
