@@ -14,8 +14,8 @@ import { type ActionWords, actionText, wordsOf } from './action-texts.ts'
 import { ACTIVITY } from './activity-texts.ts'
 import { sendCsv } from './csv.ts'
 import { dayFilter, type Filtered, filterForm, selectFilter } from './filters.ts'
-import { type Column, card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
+import { type Column, card, moment, notFound, nothing, pager, table } from './parts.ts'
+import { sendSettings } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -70,12 +70,12 @@ export async function entriesOf(visit: LogVisit, { tx, id, words, actions }: Log
   const emails = await emailsOf(tx, people)
   const { author, action, from, to } = query
   const isFiltered = Boolean(author || action || from || to)
-  const list =
-    entries.length > 0
-      ? table(texts.caption, columnsOf(visit, emails, words), entries)
-      : isFiltered
-        ? notFound(texts.emptyFiltered)
-        : nothing(language, texts.empty)
+  const list = table(
+    texts.caption,
+    columnsOf(visit, emails, words),
+    entries,
+    isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
+  )
   return html`${card(null, html`${filtersOf(visit, authors, actions, words)}${list}`)}
 ${pager(visit, next)}`
 }
@@ -86,10 +86,9 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const words = wordsOf(visit.site.operations)
   const log = { tx: app.db, id: company.id, words, actions: Object.keys(words) }
   const entries = await entriesOf(visit, log)
-  const body = html`${heading(title, fileLink(visit))}${settingsTabs(visit, '/activity')}
-<p class="soft">${about}</p>
+  const body = html`<p class="soft">${about}</p>
 ${entries}`
-  return sendSettings(visit, { title, body })
+  return sendSettings(visit, '/activity', { title, actions: fileLink(visit), body })
 }
 
 function fileLink(visit: Visit): Html {

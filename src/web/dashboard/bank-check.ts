@@ -4,7 +4,7 @@ import { type Html, html } from '../html.ts'
 import { BANK_CHANGES } from './bank-change-texts.ts'
 import { BANK_CHECK, saidOf } from './bank-check-texts.ts'
 import { backLink } from './form-parts.ts'
-import { card, heading, notice, pill, type Tone } from './parts.ts'
+import { card, notice, pill, type Tone } from './parts.ts'
 import { sendSettings } from './settings-tabs.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -32,9 +32,13 @@ async function check(visit: Visit): Promise<FastifyReply> {
 
 function send(visit: Visit, found: Html, status: number): FastifyReply {
   const texts = BANK_CHECK[visit.language]
-  const action = checkForm(visit, texts.again, 'button quiet slim')
-  const body = html`${backLink(visit, BANK, BANK_CHANGES[visit.language].back)}${heading(texts.title, action)}${found}`
-  return sendSettings(visit, { title: texts.title, body, status })
+  return sendSettings(visit, '/bank', {
+    title: texts.title,
+    back: backLink(visit, BANK, BANK_CHANGES[visit.language].back),
+    actions: checkForm(visit, texts.again, 'button quiet slim'),
+    body: found,
+    status,
+  })
 }
 
 function summary({ language }: Visit, checks: BankCheck[]): Html {

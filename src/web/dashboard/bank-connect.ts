@@ -19,7 +19,7 @@ import { commitOnce } from './commit-once.ts'
 import { textOf } from './fields.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { backLink, confirmation, formButtons } from './form-parts.ts'
-import { card, heading, notice } from './parts.ts'
+import { card, notice } from './parts.ts'
 import { sendSettings } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
 import { fileOf } from './uploads.ts'
@@ -76,11 +76,11 @@ function sendForm(
   const texts = BANK_CHANGES[visit.language]
   const wrong =
     faults.size > 0 && notice(`${DASHBOARD[visit.language].check} ${texts.again}`, 'bad')
-  const body = html`${backLink(visit, BANK, texts.back)}${heading(title)}
-${faults.size > 0 ? wrong : fault?.notice(visit.language)}
+  const back = backLink(visit, BANK, texts.back)
+  const body = html`${faults.size > 0 ? wrong : fault?.notice(visit.language)}
 ${card(null, html`<p class="soft">${intro}</p>${form}`, 'narrow-card')}`
   const status = faults.size > 0 ? 400 : (fault?.problem.status ?? 200)
-  return sendSettings(visit, { title, body, status })
+  return sendSettings(visit, '/bank', { title, back, body, status })
 }
 
 function startConnect(visit: Visit): FastifyReply {
@@ -276,8 +276,7 @@ function sendQuestion(visit: Visit, bank: string, fault: FormFault | null = null
     button: texts.disconnect,
     back: BANK,
   })
-  const body = html`${fault?.notice(visit.language)}${question}`
-  return sendSettings(visit, { title, body, status: fault?.problem.status ?? 200 })
+  return sendSettings(visit, '/bank', { title, heading: null, fault, body: question })
 }
 
 async function disconnect(visit: Visit): Promise<FastifyReply> {

@@ -9,8 +9,8 @@ import { BANK_CHANGES } from './bank-change-texts.ts'
 import { bankCheckRoutes, checkForm } from './bank-check.ts'
 import { bankConnectRoutes } from './bank-connect.ts'
 import { BANK } from './bank-texts.ts'
-import { card, doneNotice, heading, moment, notice, pill } from './parts.ts'
-import { BANK_ROLES, sendSettings, settingsTabs } from './settings-tabs.ts'
+import { card, moment, notice, pill } from './parts.ts'
+import { BANK_ROLES, sendSettings } from './settings-tabs.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const DAY_MS = 24 * 3600 * 1000
@@ -34,14 +34,17 @@ async function show(visit: Visit) {
     ],
   ])
   const isLive = company.mode === 'live'
-  const body = html`${heading(texts.title)}${settingsTabs(visit, '/bank')}
-${doneNotice(visit, BANK_CHANGES[language].done)}${visit.query.done === 'running' && notice(BANK_CHANGES[language].running, 'warn')}
+  const body = html`${visit.query.done === 'running' && notice(BANK_CHANGES[language].running, 'warn')}
 ${audit?.difference && notice(texts.differsText, 'bad')}
 <div class="columns settings">
 <div class="stack">${card(texts.state, bank ? connection(visit, bank) : without(visit))}${card(texts.audit, checks)}</div>
 ${isLive && card(BANK_CHANGES[language].change, changes(visit, bank))}
 </div>`
-  return sendSettings(visit, { title: texts.title, body })
+  return sendSettings(visit, '/bank', {
+    title: texts.title,
+    done: BANK_CHANGES[language].done,
+    body,
+  })
 }
 
 function without({ company, language }: Visit): Html {

@@ -28,6 +28,7 @@ import {
   pill,
   table,
 } from './parts.ts'
+import { makeLink } from './record-pages.ts'
 import { chargePill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -63,9 +64,7 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const hasFaults = Object.keys(filters.faults).length > 0
   const body = hasFaults ? null : await listOf(visit, filters)
   const file = html`<a class="button quiet slim" href="${visit.url(`/charges.csv?${new URLSearchParams(urlFilters(visit))}`)}" title="${texts.csvHint}" download>${icon('download')}<span>${texts.csv}</span></a>`
-  const create =
-    visit.can('payments:write') &&
-    html`<a class="button slim" href="${visit.url('/new')}">${icon('plus')}<span>${texts.create}</span></a>`
+  const create = visit.can('payments:write') && makeLink(visit, '/new', texts.create)
   return visit.send({
     title: texts.title,
     here: 'charges',

@@ -1,4 +1,3 @@
-import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import type { Summary } from '../../core/charges/search-view.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
@@ -12,20 +11,8 @@ import { facts } from '../parts.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import type { ShownCustomer } from './customers-search.ts'
 import { CUSTOMERS } from './customers-texts.ts'
-import { backLink } from './form-parts.ts'
 import { wholeTaxId } from './masks.ts'
-import {
-  card,
-  doneNotice,
-  formatPhone,
-  heading,
-  moment,
-  money,
-  nothing,
-  pager,
-  pill,
-  table,
-} from './parts.ts'
+import { card, formatPhone, moment, money, nothing, pager, pill, table } from './parts.ts'
 import { chargePill, subscriptionPill } from './states.ts'
 import type { Visit } from './visit.ts'
 
@@ -37,28 +24,21 @@ const SUBSCRIPTIONS_SHOWN = 20
 const YEAR_DAYS = 365
 
 /** The page of a customer: who they are, and everything they paid. */
-export async function showCustomerPage(
+export async function showCustomer(
   visit: Visit,
   customer: ShownCustomer,
-): Promise<FastifyReply> {
+): Promise<{ body: Html; actions: Html }> {
   const { language, url } = visit
   const texts = CUSTOMERS[language]
-  const { id, name } = customer
+  const { id } = customer
   const actions = html`${
     visit.can('payments:write') &&
     html`<a class="button slim" href="${url(`/new/charge?customer=${id}`)}">${texts.chargeThem}</a><a class="button quiet slim" href="${url(`/new/link?customer=${id}`)}">${texts.sendLink}</a>`
-  }${
-    visit.can('catalog:write') &&
-    html`<a class="button quiet slim" href="${url(`/customers/${id}/edit`)}">${texts.edit}</a><a class="button quiet slim" href="${url(`/customers/${id}/delete`)}">${texts.remove}</a>`
   }`
   const paid = visit.can('payments:read') && (await paidBy(visit, id))
-  return visit.send({
-    title: name,
-    here: 'customers',
-    body: html`${backLink(visit, '/customers', texts.title)}${heading(name, actions)}${doneNotice(visit, texts.done)}
-<div class="columns">${card(texts.details, details(visit, customer))}${paid}</div>
-${visit.can('payments:read') && (await chargesOf(visit, id))}`,
-  })
+  const body = html`<div class="columns">${card(texts.details, details(visit, customer))}${paid}</div>
+${visit.can('payments:read') && (await chargesOf(visit, id))}`
+  return { body, actions }
 }
 
 function details(visit: Visit, customer: ShownCustomer): Html {
@@ -138,7 +118,7 @@ async function chargesOf(visit: Visit, customerId: string): Promise<Html> {
       { title: texts.amount, kind: 'number', of: ({ total }) => money(total) },
     ],
     data,
+    nothing(language, texts.noCharges),
   )
-  const content = data.length === 0 ? nothing(language, texts.noCharges) : list
-  return card(texts.charges, html`${content}${pager(visit, next)}`)
+  return card(texts.charges, html`${list}${pager(visit, next)}`)
 }

@@ -13,12 +13,12 @@ import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { DELIVERIES } from './deliveries-texts.ts'
 import { answerOf, deliveryTable, stateOf } from './delivery-parts.ts'
-import { developerTabs, sendForDevelopers } from './developers.ts'
+import { sendForDevelopers } from './developers.ts'
 import { eventPeriod, readSpan } from './event-period.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, filterForm, selectFilter } from './filters.ts'
 import { tryForm } from './form-faults.ts'
-import { card, doneNotice, heading, moment, notFound, nothing, notice, pager } from './parts.ts'
+import { card, moment, notFound, nothing, notice, pager } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 type Webhook = Static<typeof WebhookView>
@@ -58,11 +58,10 @@ async function list(visit: Visit) {
       ? notFound(cursor ? texts.searchOn : texts.noneFound)
       : nothing(language, texts.none)
   const shown = deliveries.length > 0 ? deliveryTable(visit, deliveries, names) : empty
-  const body = html`${heading(texts.title)}${developerTabs(visit, 'deliveries')}
-${card(null, filters(visit, webhooks))}
+  const body = html`${card(null, filters(visit, webhooks))}
 ${card(null, shown)}
 ${pager(visit, cursor)}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  return sendForDevelopers(visit, 'deliveries', { title: texts.title, body })
 }
 
 function filters(visit: Visit, webhooks: Webhook[]): Html {
@@ -123,14 +122,14 @@ async function show(visit: Visit, status = 200, fault: Html | null = null) {
       html`<button class="button slim">${texts.redeliver}</button>`,
     )
   const attempts = delivery.attempts.map((_attempt, i) => showAttempt(visit, delivery, i))
-  const body = html`${heading(title, again)}${developerTabs(visit, 'deliveries')}
-${doneNotice(visit, { redelivered: texts.redelivered })}${fault}
+  const body = html`${fault}
 <div class="columns">
 ${card(null, factsOf(visit, found))}
 ${card(texts.request, showRequest(visit, found))}
 </div>
 ${card(texts.attempts, html`<p class="soft">${attempts.length > 0 ? texts.responseText : texts.noAttempt}</p>${attempts.toReversed()}`)}`
-  return sendForDevelopers(visit, { title, body, status })
+  const done = { redelivered: texts.redelivered }
+  return sendForDevelopers(visit, 'deliveries', { title, actions: again, done, body, status })
 }
 
 function factsOf(visit: Visit, { delivery, webhook }: Found): Html {

@@ -4,9 +4,10 @@ import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { facts } from '../parts.ts'
 import { DEVELOPERS } from './developers-texts.ts'
-import { card, heading } from './parts.ts'
+import { card } from './parts.ts'
+import { type RecordPage, sendPage } from './record-pages.ts'
 import { type SectionTab, sectionTabs } from './section-tabs.ts'
-import type { DashboardPage, DashboardRoute, Visit } from './visit.ts'
+import type { DashboardRoute, Visit } from './visit.ts'
 
 /** Who may see and change API keys. */
 export const KEY_ROLES: Needs = ['owner', 'developer']
@@ -22,7 +23,7 @@ const PLACES: { name: Place; needs: Needs }[] = [
 ]
 
 /** The links between the pages for developers. */
-export function developerTabs(visit: Visit, here: Place | null): Html {
+function developerTabs(visit: Visit, here: Place | null): Html {
   const texts = DEVELOPERS[visit.language]
   const first: SectionTab = { path: '/developers', title: texts.overview, needs: 'webhooks:read' }
   const others = PLACES.map(({ name, needs }) => ({
@@ -34,10 +35,12 @@ export function developerTabs(visit: Visit, here: Place | null): Html {
 }
 
 /** Sends a page for developers. */
-export const sendForDevelopers = (
-  visit: Visit,
-  page: Pick<DashboardPage, 'title' | 'body' | 'status'>,
-) => visit.send({ ...page, here: 'developers', styles: ['developers.css'] })
+export const sendForDevelopers = (visit: Visit, here: Place | null, page: RecordPage) =>
+  sendPage(
+    visit,
+    { here: 'developers', styles: ['developers.css'], tabs: developerTabs(visit, here) },
+    page,
+  )
 
 /** A text to copy, such as a key or a command. */
 export const copyable = (text: string, what: string, visit: Visit): Html =>
@@ -54,14 +57,13 @@ function show(visit: Visit) {
   const key = language === 'pt' ? 'SUA_CHAVE' : 'YOUR_KEY'
   const example = `curl ${app.publicUrl}/company -H 'X-API-KEY: ${key}'`
   const version = html`<code>${company.apiVersion}</code>${visit.can('company:read') && html` · <a href="${visit.url('/settings/version')}">${texts.changeVersion}</a>`}`
-  const body = html`${heading(texts.title)}${developerTabs(visit, null)}
-<div class="columns">
+  const body = html`<div class="columns">
 ${card(null, html`<ul class="rows">${places}${link('/docs', texts.docs)}</ul>`)}
 <div class="stack">
 ${card(texts.address, html`<p class="soft">${texts.addressText}</p>${copyable(app.publicUrl, texts.copyAddress, visit)}${facts([[texts.version, version]])}`)}
 ${card(texts.example, html`<p class="soft">${texts.exampleText}</p>${copyable(example, texts.copyExample, visit)}`)}
 </div></div>`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  return sendForDevelopers(visit, null, { title: texts.title, body })
 }
 
 export const developersRoutes: DashboardRoute[] = [

@@ -9,12 +9,12 @@ import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { deliveryTable } from './delivery-parts.ts'
-import { developerTabs, sendForDevelopers } from './developers.ts'
+import { sendForDevelopers } from './developers.ts'
 import { eventPeriod, readSpan } from './event-period.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { EVENT_PAGES } from './events-texts.ts'
 import { dayFilter, filterForm, selectFilter } from './filters.ts'
-import { card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
+import { card, moment, notFound, nothing, pager, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -50,10 +50,9 @@ async function list(visit: Visit) {
     ),
     dayFilter(visit, 'to', texts.until),
   ])
-  const body = html`${heading(texts.title)}${developerTabs(visit, 'events')}
-${card(null, filters)}${card(null, shown)}
+  const body = html`${card(null, filters)}${card(null, shown)}
 ${pager(visit, next && toPublic('evt', next))}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  return sendForDevelopers(visit, 'events', { title: texts.title, body })
 }
 
 function eventTable(visit: Visit, events: WrittenEvent[]): Html {
@@ -97,10 +96,9 @@ async function show(visit: Visit) {
     [texts.mode, texts.modes[event.mode]],
   ])
   const content = html`<p class="soft">${texts.bodyText}</p><pre class="code" tabindex="0">${JSON.stringify(JSON.parse(event.payload), null, 2)}</pre>`
-  const body = html`${heading(title)}${developerTabs(visit, 'events')}
-<div class="columns">${card(null, about)}${card(texts.body, content)}</div>
+  const body = html`<div class="columns">${card(null, about)}${card(texts.body, content)}</div>
 ${card(texts.deliveries, sent)}`
-  return sendForDevelopers(visit, { title, body })
+  return sendForDevelopers(visit, 'events', { title, body })
 }
 
 export const eventsRoutes: DashboardRoute[] = [

@@ -7,31 +7,21 @@ import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { requireFewAccessChanges } from './access-changes.ts'
 import { commitOnce } from './commit-once.ts'
-import { copyable, developerTabs, KEY_ROLES, sendForDevelopers } from './developers.ts'
+import { copyable, KEY_ROLES, sendForDevelopers } from './developers.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { KEYS } from './keys-texts.ts'
-import {
-  type Column,
-  card,
-  doneNotice,
-  heading,
-  moment,
-  nothing,
-  notice,
-  pager,
-  pill,
-  table,
-} from './parts.ts'
+import { type Column, card, moment, nothing, notice, pager, pill, table } from './parts.ts'
+import { makeLink, slimForm } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
+const ALL = '/developers/keys'
 const PAGE_SIZE = 50
 const MAX_NAME = 255
 
 const urlOf = (visit: Visit, { id }: Pick<ApiKey, 'id'>, action: string): string =>
-  visit.url(`/developers/keys/${suffixOf(id)}/${action}`)
+  visit.url(`${ALL}/${suffixOf(id)}/${action}`)
 
 async function list(visit: Visit) {
   const { app, company, language, query } = visit
@@ -40,14 +30,14 @@ async function list(visit: Visit) {
   const found = await listKeysAfter(app.db, company.id, { limit: PAGE_SIZE + 1, after })
   const keys = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? suffixOf(keys.at(-1)!.id) : null
-  const create = html`<a class="button slim" href="${visit.url('/developers/keys/new')}">${icon('plus')}${texts.create}</a>`
-  const list =
-    keys.length > 0 ? table(texts.list, columnsOf(visit), keys) : nothing(language, texts.none)
-  const body = html`${heading(texts.title, create)}${developerTabs(visit, 'keys')}
-${doneNotice(visit, { revoked: texts.wasRevoked, shown: texts.wasShown })}
-${card(null, list)}
-${pager(visit, next)}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  const list = table(texts.list, columnsOf(visit), keys, nothing(language, texts.none))
+  return sendForDevelopers(visit, 'keys', {
+    title: texts.title,
+    actions: makeLink(visit, `${ALL}/new`, texts.create),
+    done: { revoked: texts.wasRevoked, shown: texts.wasShown },
+    body: html`${card(null, list)}
+${pager(visit, next)}`,
+  })
 }
 
 function columnsOf(visit: Visit): Column<ApiKey>[] {
@@ -133,13 +123,15 @@ ${boxesOf({
   hint: texts.scopesHint,
   fault: fault?.isWrong('scopes') ? texts.scopesWrong : null,
   boxes,
-})}
-<div class="actions"><button class="button slim">${texts.create}</button><a class="button quiet slim" href="${visit.url('/developers/keys')}">${texts.back}</a></div>`
-  const body = html`${heading(texts.create)}${developerTabs(visit, 'keys')}
-${fault?.notice(language)}
-${card(null, visit.formOf(visit.url('/developers/keys/new'), content, { kind: 'card-form' }))}`
-  const status = fault?.problem.status ?? 200
-  return sendForDevelopers(visit, { title: texts.create, body, status })
+})}`
+  const form = slimForm(
+    visit,
+    `${ALL}/new`,
+    content,
+    { label: texts.create },
+    { path: ALL, label: texts.back },
+  )
+  return sendForDevelopers(visit, 'keys', { title: texts.create, fault, body: card(null, form) })
 }
 
 const newForm = (visit: Visit) => showForm(visit, { name: '', scopes: USUAL }, null)
@@ -180,13 +172,12 @@ function showKey(visit: Visit, text: string | null, former: ApiKey | null) {
   const revoke =
     former &&
     html`<p>${texts.rotated}</p><a class="button quiet slim" href="${urlOf(visit, former, 'revoke')}">${texts.revokeOld}</a>`
-  const body = html`${heading(texts.newKey)}${developerTabs(visit, 'keys')}
-${card(
-  null,
-  html`${notice(texts.shownOnce, 'warn')}${copyable(text, texts.copy, visit)}<p class="soft">${texts.keepSafe}</p>${revoke}
-<div class="actions"><a class="button slim" href="${visit.url('/developers/keys')}">${texts.done}</a></div>`,
-)}`
-  return sendForDevelopers(visit, { title: texts.newKey, body })
+  const body = card(
+    null,
+    html`${notice(texts.shownOnce, 'warn')}${copyable(text, texts.copy, visit)}<p class="soft">${texts.keepSafe}</p>${revoke}
+<div class="actions"><a class="button slim" href="${visit.url(ALL)}">${texts.done}</a></div>`,
+  )
+  return sendForDevelopers(visit, 'keys', { title: texts.newKey, body })
 }
 
 /** The key that the URL names, if it still works. */
@@ -200,13 +191,11 @@ async function requireKey({ app, company, params }: Visit): Promise<ApiKey> {
 type Question = { title: string; text: string; action: 'rotate' | 'revoke'; label: string }
 
 /** Asks before a key is rotated or revoked. */
-function ask(visit: Visit, key: ApiKey, { title, text, action, label }: Question) {
-  const texts = KEYS[visit.language]
-  const content = html`<p>${text}</p>${scopesInWords(visit, key.scopes)}
-<div class="actions"><button class="button slim">${label}</button><a class="button quiet slim" href="${visit.url('/developers/keys')}">${texts.keep}</a></div>`
-  const body = html`${heading(title)}${developerTabs(visit, 'keys')}
-${card(null, visit.formOf(urlOf(visit, key, action), content, { kind: 'card-form' }))}`
-  return sendForDevelopers(visit, { title, body })
+function ask(visit: Visit, { id, scopes }: ApiKey, { title, text, action, label }: Question) {
+  const content = html`<p>${text}</p>${scopesInWords(visit, scopes)}`
+  const back = { path: ALL, label: KEYS[visit.language].keep }
+  const form = slimForm(visit, `${ALL}/${suffixOf(id)}/${action}`, content, { label }, back)
+  return sendForDevelopers(visit, 'keys', { title, body: card(null, form) })
 }
 
 async function askToRotate(visit: Visit) {
@@ -218,8 +207,7 @@ async function askToRotate(visit: Visit) {
 
 function refuseToRotate(visit: Visit) {
   const { title, tooMuch } = KEYS[visit.language]
-  const body = html`${heading(title)}${developerTabs(visit, 'keys')}${notice(tooMuch, 'bad')}`
-  return sendForDevelopers(visit, { title, body, status: 403 })
+  return sendForDevelopers(visit, 'keys', { title, body: notice(tooMuch, 'bad'), status: 403 })
 }
 
 async function rotate(visit: Visit) {
@@ -248,10 +236,9 @@ async function revoke(visit: Visit) {
     // After the answer no server may accept the key.
     await waitUntilApplied(app.db)
   }
-  return visit.redirect('/developers/keys', 'revoked')
+  return visit.redirect(ALL, 'revoked')
 }
 
-const ALL = '/developers/keys'
 /** Whoever makes keys has just proved who they are. A key may move money. */
 const MAKES = { needs: KEY_ROLES, confirmed: true, movesMoney: true } as const
 const REVOKES = { needs: KEY_ROLES, confirmed: true, needsFactor: true } as const

@@ -4,8 +4,8 @@ import { type Html, html } from '../html.ts'
 import { logoUrl } from '../logos.ts'
 import { imageOrigin } from '../security.ts'
 import { LOGO } from './logo-texts.ts'
-import { card, doneNotice, heading, notice } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
+import { card, notice } from './parts.ts'
+import { sendSettings } from './settings-tabs.ts'
 import { fileOf } from './uploads.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -29,13 +29,13 @@ function show(visit: Visit, fault: Fault | null = null) {
       visit.url('/settings/logo/remove'),
       html`<button class="button quiet slim">${texts.remove}</button>`,
     )
-  const body = html`${heading(texts.title)}${settingsTabs(visit, '/logo')}
-${doneNotice(visit, { saved: texts.saved, removed: texts.removed })}${fault && notice(texts.faults[fault], 'bad')}
+  const body = html`${fault && notice(texts.faults[fault], 'bad')}
 <div class="columns settings">
 ${card(texts.present, html`${image}<p class="soft">${texts.where}</p>${remove}`)}
 ${card(texts.upload, mayChange ? uploadForm(visit, fault) : html`<p class="soft">${texts.readOnly}</p>`)}
 </div>`
-  return sendSettings(visit, { title: texts.title, body, status: fault ? 400 : 200 })
+  const done = { saved: texts.saved, removed: texts.removed }
+  return sendSettings(visit, '/logo', { title: texts.title, done, body, status: fault ? 400 : 200 })
 }
 
 function uploadForm(visit: Visit, fault: Fault | null): Html {

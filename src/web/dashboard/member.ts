@@ -10,16 +10,10 @@ import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
 import { requireFewAccessChanges } from './access-changes.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
-import {
-  backLink,
-  CHANGES,
-  isRole,
-  MEMBERS_PATH,
-  roleChoices,
-  sendMembers,
-} from './members-parts.ts'
+import { CHANGES, isRole, MEMBERS_PATH, roleChoices, sendMembers } from './members-parts.ts'
 import { MEMBERS } from './members-texts.ts'
-import { card, heading, notice, pill } from './parts.ts'
+import { card, notice, pill } from './parts.ts'
+import { slimForm } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 /** The member that the URL names. */
@@ -30,8 +24,7 @@ async function requireMember({ app, company, params }: Visit): Promise<MemberOfC
   return member
 }
 
-const pathOf = (visit: Visit, { personId }: MemberOfCompany): string =>
-  visit.url(`${MEMBERS_PATH}/${suffixOf(personId)}`)
+const pathOf = ({ personId }: MemberOfCompany): string => `${MEMBERS_PATH}/${suffixOf(personId)}`
 
 async function show(
   visit: Visit,
@@ -41,26 +34,22 @@ async function show(
 ): Promise<FastifyReply> {
   const { name, email, role } = member
   const texts = MEMBERS[visit.language]
-  const path = pathOf(visit, member)
+  const path = pathOf(member)
   const isOwn = member.personId === visit.person.id
-  const change = visit.formOf(
-    `${path}/role`,
-    html`<p class="soft">${texts.changeText}</p>${roleChoices(visit, role)}<div class="actions"><button class="button slim">${texts.save}</button></div>`,
-    { kind: 'card-form' },
-  )
-  const remove = visit.formOf(
-    `${path}/remove`,
-    html`<p>${isOwn ? texts.leaveText : texts.removeText(name)}</p><div class="actions"><button class="button quiet slim">${texts.remove}</button></div>`,
-    { kind: 'card-form' },
-  )
+  const roles = html`<p class="soft">${texts.changeText}</p>${roleChoices(visit, role)}`
+  const change = slimForm(visit, `${path}/role`, roles, { label: texts.save })
+  const question = html`<p>${isOwn ? texts.leaveText : texts.removeText(name)}</p>`
+  const button = { label: texts.remove, kind: 'quiet' } as const
+  const remove = slimForm(visit, `${path}/remove`, question, button)
   const sentence = fault?.isWrong('role') ? texts.faults.lastOwner : wrong
-  const title = texts.changeTitle(name)
-  const body = html`${backLink(visit)}${heading(title)}
-${sentence ? notice(sentence, 'bad') : fault?.notice(visit.language)}
+  return sendMembers(visit, {
+    title: texts.changeTitle(name),
+    status: wrong ? 409 : (fault?.problem.status ?? 200),
+    body: html`${sentence ? notice(sentence, 'bad') : fault?.notice(visit.language)}
 ${card(null, html`<p class="soft">${email}</p>${change}`)}
 ${!isOwn && card(texts.factors.title, await factorsOf(visit, member))}
-${card(texts.removeTitle, remove)}`
-  return sendMembers(visit, title, body, wrong ? 409 : fault?.problem.status)
+${card(texts.removeTitle, remove)}`,
+  })
 }
 
 /** Whether the person has a second factor, and what an owner can do if it is lost. */
@@ -73,11 +62,9 @@ async function factorsOf(visit: Visit, member: MemberOfCompany): Promise<Html> {
   if (!(await mayOwnerReset(db, visit.company.id, person))) {
     return html`${state}<p class="soft">${texts.others}</p>`
   }
-  const form = visit.formOf(
-    `${pathOf(visit, member)}/reset-factors`,
-    html`<p>${texts.text(member.name)}</p><div class="actions"><button class="button quiet slim">${texts.act}</button></div>`,
-    { kind: 'card-form' },
-  )
+  const action = `${pathOf(member)}/reset-factors`
+  const question = html`<p>${texts.text(member.name)}</p>`
+  const form = slimForm(visit, action, question, { label: texts.act, kind: 'quiet' })
   return html`${state}${form}`
 }
 

@@ -1,6 +1,7 @@
 import { ROLES, type Role } from '../../core/people/rules.ts'
 import { type Html, html } from '../html.ts'
 import { MEMBERS } from './members-texts.ts'
+import type { RecordPage } from './record-pages.ts'
 import { sendSettings } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
 import type { Visit } from './visit.ts'
@@ -16,12 +17,12 @@ export const CHANGES = {
 
 export const isRole = (text: string | undefined): text is Role => ROLES.includes(text as Role)
 
-/** Sends a page of members. */
-export const sendMembers = (visit: Visit, title: string, body: Html, status = 200) =>
-  sendSettings(visit, { title, body, status })
-
-export const backLink = (visit: Visit): Html =>
-  html`<p class="small"><a href="${visit.url(MEMBERS_PATH)}">${MEMBERS[visit.language].back}</a></p>`
+/** Sends a page about a member or an invitation. */
+export const sendMembers = (visit: Visit, page: RecordPage) =>
+  sendSettings(visit, '/members', {
+    ...page,
+    back: html`<p class="small"><a href="${visit.url(MEMBERS_PATH)}">${MEMBERS[visit.language].back}</a></p>`,
+  })
 
 /** Every role as a choice, with what it may do. */
 export function roleChoices({ language }: Visit, chosen: Role): Html {

@@ -13,21 +13,14 @@ import { suffixOf } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { fieldsOf } from '../forms.ts'
 import { html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { facts } from '../parts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { memberRoutes } from './member.ts'
-import {
-  backLink,
-  CHANGES,
-  isRole,
-  MEMBERS_PATH,
-  roleChoices,
-  sendMembers,
-} from './members-parts.ts'
+import { CHANGES, isRole, MEMBERS_PATH, roleChoices, sendMembers } from './members-parts.ts'
 import { MEMBERS } from './members-texts.ts'
-import { type Column, card, doneNotice, heading, moment, pill, table } from './parts.ts'
-import { settingsTabs } from './settings-tabs.ts'
+import { type Column, card, moment, pill, table } from './parts.ts'
+import { makeLink, slimForm } from './record-pages.ts'
+import { sendSettings } from './settings-tabs.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -42,18 +35,19 @@ async function list(visit: Visit): Promise<FastifyReply> {
     listMembers(app.db, company.id),
     listInvitations(app.db, company.id, app.systemClock.now()),
   ])
-  const action = html`<a class="button slim" href="${visit.url(INVITE)}">${icon('plus')}${texts.invite}</a>`
-  const body = html`${heading(texts.title, action)}${settingsTabs(visit, '/members')}
-${doneNotice(visit, texts.done)}
-${card(null, html`<p class="soft">${texts.intro}</p>${table(texts.members, memberColumns(visit), members)}`)}
+  return sendSettings(visit, '/members', {
+    title: texts.title,
+    actions: makeLink(visit, INVITE, texts.invite),
+    done: texts.done,
+    body: html`${card(null, html`<p class="soft">${texts.intro}</p>${table(texts.members, memberColumns(visit), members)}`)}
 ${
   invitations.length > 0 &&
   card(
     texts.waiting,
     html`<p class="soft">${texts.waitingText}</p>${table(texts.waiting, invitationColumns(visit), invitations)}`,
   )
-}`
-  return sendMembers(visit, texts.title, body)
+}`,
+  })
 }
 
 function memberColumns(visit: Visit): Column<MemberOfCompany>[] {
@@ -114,14 +108,15 @@ function showInvite(visit: Visit, { email, role }: Typed, fault: FormFault | nul
       maxlength: 254,
     },
   ])
-  const form = visit.formOf(
-    visit.url(INVITE),
-    html`${field}${roleChoices(visit, role)}<div class="actions"><button class="button slim">${texts.send}</button><a class="button quiet slim" href="${visit.url(ALL)}">${DASHBOARD[visit.language].back}</a></div>`,
-    { kind: 'card-form' },
+  const form = slimForm(
+    visit,
+    INVITE,
+    html`${field}${roleChoices(visit, role)}`,
+    { label: texts.send },
+    { path: ALL, label: DASHBOARD[visit.language].back },
   )
-  const body = html`${backLink(visit)}${heading(texts.inviteTitle)}${fault?.notice(visit.language)}
-${card(null, html`<p class="soft">${texts.inviteText}</p>${form}`)}`
-  return sendMembers(visit, texts.inviteTitle, body, fault?.problem.status)
+  const body = card(null, html`<p class="soft">${texts.inviteText}</p>${form}`)
+  return sendMembers(visit, { title: texts.inviteTitle, fault, body })
 }
 
 function emailFault({ language }: Visit, { problem: { message } }: FormFault): string {
@@ -163,28 +158,19 @@ async function showInvitation(visit: Visit, fault: FormFault | null = null) {
   const link = await requireInvitation(visit)
   const { language } = visit
   const texts = MEMBERS[language]
-  const path = visit.url(`${INVITATION}/${invitationIdOf(link)}`)
-  const title = texts.invitationTitle(link.email)
+  const path = `${INVITATION}/${invitationIdOf(link)}`
   const act = (name: string, text: string, label: string) =>
-    card(
-      null,
-      visit.formOf(
-        `${path}/${name}`,
-        html`<p>${text}</p><div class="actions"><button class="button quiet slim">${label}</button></div>`,
-        { kind: 'card-form' },
-      ),
-    )
-  const body = html`${backLink(visit)}${heading(title)}${fault?.notice(language)}
-${card(
-  null,
-  facts([
-    [texts.role, link.role && DASHBOARD[language].roles[link.role]],
-    [texts.sentAt, moment(link.createdAt)],
-    [texts.until, moment(link.expiresAt)],
-  ]),
-)}
+    card(null, slimForm(visit, `${path}/${name}`, html`<p>${text}</p>`, { label, kind: 'quiet' }))
+  const body = html`${card(
+    null,
+    facts([
+      [texts.role, link.role && DASHBOARD[language].roles[link.role]],
+      [texts.sentAt, moment(link.createdAt)],
+      [texts.until, moment(link.expiresAt)],
+    ]),
+  )}
 <div class="columns">${act('resend', texts.resendText, texts.resend)}${act('withdraw', texts.withdrawText, texts.withdraw)}</div>`
-  return sendMembers(visit, title, body, fault?.problem.status)
+  return sendMembers(visit, { title: texts.invitationTitle(link.email), fault, body })
 }
 
 async function resend(visit: Visit): Promise<FastifyReply> {

@@ -165,9 +165,9 @@ async function salesOf(visit: Visit, { id }: StaticCode): Promise<Html> {
       { title: texts.amount, kind: 'number', of: ({ total }) => money(total) },
     ],
     data,
+    nothing(language, texts.noSales),
   )
-  const content = data.length === 0 ? nothing(language, texts.noSales) : list
-  return card(texts.sales, html`${content}${pager(visit, next)}`)
+  return card(texts.sales, html`${list}${pager(visit, next)}`)
 }
 
 /** A sign for the counter. It is readable without colors, because few print in color. */

@@ -14,8 +14,17 @@ export type Column<T> = {
   kind?: 'number' | 'main'
 }
 
-/** A table. On a phone each record is a block, with the titles beside the values. */
-export function table<T>(caption: string, columns: Column<T>[], records: T[]): Html {
+/**
+ * A table. On a phone each record is a block, with the titles beside the values. `empty` is shown
+ * instead if there are no records.
+ */
+export function table<T>(
+  caption: string,
+  columns: Column<T>[],
+  records: T[],
+  empty: Html | null = null,
+): Html {
+  if (empty && records.length === 0) return empty
   const head = columns.map(({ title, kind }) => html`<th scope="col" class="${kind}">${title}</th>`)
   const row = (record: T) =>
     html`<tr>${columns.map(({ title, kind, of }) => html`<td class="${kind}" data-title="${title}">${of(record)}</td>`)}</tr>`

@@ -17,14 +17,13 @@ import { problem } from '../../lib/problems.ts'
 import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
-import { copyable, developerTabs, sendForDevelopers } from './developers.ts'
+import { copyable, sendForDevelopers } from './developers.ts'
 import { explainError } from './error-texts.ts'
 import { dayFilter, filterForm, searchFilter, selectFilter } from './filters.ts'
 import { backLink } from './form-parts.ts'
 import {
   type Column,
   card,
-  heading,
   moment,
   notFound,
   nothing,
@@ -81,12 +80,11 @@ async function list(visit: Visit): Promise<FastifyReply> {
         ? notFound(next === null ? texts.emptyFiltered : texts.searchOn)
         : nothing(language, texts.empty)
   const isPart = next !== null && requests.length < PAGE_SIZE
-  const body = html`${heading(texts.title)}${developerTabs(visit, 'requests')}
-<p class="soft">${texts.about}</p>
+  const body = html`<p class="soft">${texts.about}</p>
 ${wanted && notice(texts.notFound, 'warn')}
 ${card(null, html`${filtersOf(visit, keys, operations)}${shown}${isPart && html`<p class="soft">${texts.searchedUntil} ${moment(timeOf(next))}.</p>`}`)}
 ${pager(visit, next && suffixOf(next))}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  return sendForDevelopers(visit, 'requests', { title: texts.title, body })
 }
 
 /** A request of the last 7 days, by its id as answers have it. */
@@ -176,8 +174,8 @@ async function showOne(visit: Visit): Promise<FastifyReply> {
         ])}<p><a href="/docs">${texts.one.reference}</a></p>`,
     ),
   ]
-  const body = html`${backLink(visit, PATH, texts.one.back)}${heading(texts.one.title)}
-<div class="columns">
+  const back = backLink(visit, PATH, texts.one.back)
+  const body = html`<div class="columns">
 ${card(
   callOf(visit, operation),
   html`${copyable(suffixOf(id), texts.one.copyId, visit)}${facts([
@@ -191,7 +189,7 @@ ${card(
 )}
 ${error}
 </div>`
-  return sendForDevelopers(visit, { title: texts.one.title, body })
+  return sendForDevelopers(visit, 'requests', { title: texts.one.title, back, body })
 }
 
 export const requestsRoutes: DashboardRoute[] = [

@@ -1,9 +1,10 @@
 import type { Needs } from '../../core/people/rules.ts'
 import type { Html } from '../html.ts'
 import { APPROVALS } from './approvals-texts.ts'
+import { type RecordPage, sendPage } from './record-pages.ts'
 import { sectionTabs } from './section-tabs.ts'
 import { SETTINGS } from './settings-texts.ts'
-import type { DashboardPage, Visit } from './visit.ts'
+import type { Visit } from './visit.ts'
 
 /** Who sees the connection to the bank. */
 export const BANK_ROLES: Needs = ['owner', 'finance']
@@ -20,7 +21,7 @@ export type SettingsPlace =
   | '/activity'
 
 /** The links between the pages of settings. */
-export function settingsTabs(visit: Visit, here: SettingsPlace): Html {
+function settingsTabs(visit: Visit, here: SettingsPlace): Html {
   const texts = SETTINGS[visit.language]
   const all: [path: SettingsPlace, title: string, needs: Needs][] = [
     ['', texts.profile, 'company:read'],
@@ -36,7 +37,9 @@ export function settingsTabs(visit: Visit, here: SettingsPlace): Html {
 }
 
 /** Sends a page of settings. */
-export const sendSettings = (
-  visit: Visit,
-  page: Pick<DashboardPage, 'title' | 'body' | 'status' | 'scripts'>,
-) => visit.send({ ...page, here: 'settings', styles: ['developers.css'] })
+export const sendSettings = (visit: Visit, here: SettingsPlace, page: RecordPage) =>
+  sendPage(
+    visit,
+    { here: 'settings', styles: ['developers.css'], tabs: settingsTabs(visit, here) },
+    page,
+  )

@@ -7,8 +7,8 @@ import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
-import { card, doneNotice, heading, notice } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
+import { card, notice } from './parts.ts'
+import { sendSettings } from './settings-tabs.ts'
 import { SETTINGS } from './settings-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -47,16 +47,20 @@ function show(visit: Visit, given: Profile = profileOf(visit), fault: FormFault 
   const { language } = visit
   const texts = SETTINGS[language]
   const mayChange = visit.can('company:write')
-  const body = html`${heading(texts.title)}${settingsTabs(visit, '')}
-${doneNotice(visit, { saved: texts.saved })}${fault?.notice(language)}${codeNotice(visit)}
+  const body = html`${codeNotice(visit)}
 <div class="columns settings">
 ${card(texts.identity, mayChange ? profileForm(visit, given, fault) : profileFacts(visit))}
 <div class="stack">
 ${card(null, fixedFacts(visit))}
 ${card(texts.security, html`<p>${texts.securityText}</p><p><a href="/account/security">${texts.security}</a></p>`)}
 </div></div>`
-  const status = fault?.problem.status ?? 200
-  return sendSettings(visit, { title: texts.title, body, status, scripts: ['settings.js'] })
+  return sendSettings(visit, '', {
+    title: texts.title,
+    done: { saved: texts.saved },
+    fault,
+    body,
+    scripts: ['settings.js'],
+  })
 }
 
 /** Says where the codes of withdrawals go, if it is not the address that the page shows. */

@@ -59,12 +59,12 @@ export async function statementCard(visit: Visit): Promise<Html> {
   const file = html`<a class="button quiet slim" href="${visit.url(`/balance/statement.csv?${search}`)}" download>${icon('download')}<span>${texts.csv}</span></a>`
   const shown = entries.map(showEntry)
   const refunded = await findRefunded(visit, shown)
-  const list =
-    shown.length > 0
-      ? table(texts.statement, columnsOf(visit, refunded), shown)
-      : isFiltered
-        ? notFound(texts.emptyFiltered)
-        : nothing(language, texts.empty)
+  const list = table(
+    texts.statement,
+    columnsOf(visit, refunded),
+    shown,
+    isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
+  )
   return card(
     null,
     html`<div class="heading"><h2>${texts.statement}</h2><div class="actions">${file}</div></div>

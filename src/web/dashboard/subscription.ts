@@ -159,9 +159,9 @@ async function charges(visit: Visit, recurrence: Recurrence): Promise<Html> {
       { title: texts.amount, kind: 'number', of: ({ charge }) => money(charge.amount) },
     ],
     billed,
+    nothing(language, texts.noCharges),
   )
-  const content = billed.length === 0 ? nothing(language, texts.noCharges) : list
-  return card(texts.charges, html`${content}${pager(visit, next)}`)
+  return card(texts.charges, html`${list}${pager(visit, next)}`)
 }
 
 /** The subscriptions that were started through a link. */

@@ -9,7 +9,6 @@ import { problem } from '../../lib/problems.ts'
 import { formatDay, type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
-import { icon } from '../layout.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import { confirmation, tabs } from './form-parts.ts'
@@ -25,6 +24,7 @@ import {
   pill,
   table,
 } from './parts.ts'
+import { makeLink } from './record-pages.ts'
 import { subscriptionPill } from './states.ts'
 import { showSubscriptionPage } from './subscription.ts'
 import { type Choice, SUBSCRIPTIONS } from './subscriptions-texts.ts'
@@ -46,7 +46,7 @@ const choiceOf = (text: string | undefined): Choice =>
   Object.hasOwn(FILTERS, text ?? '') ? (text as Choice) : 'all'
 
 async function showList(visit: Visit): Promise<FastifyReply> {
-  const { language, query, app, company, url } = visit
+  const { language, query, app, company } = visit
   const texts = SUBSCRIPTIONS[language]
   const choice = choiceOf(query.state)
   const filter = { ...FILTERS[choice], customerId: null }
@@ -63,9 +63,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     path: `/subscriptions${name === 'all' ? '' : `?state=${name}`}`,
     isHere: name === choice,
   }))
-  const make =
-    visit.can('payments:write') &&
-    html`<a class="button slim" href="${url('/new/subscription')}">${icon('plus')}<span>${texts.make}</span></a>`
+  const make = visit.can('payments:write') && makeLink(visit, '/new/subscription', texts.make)
   const none = choice === 'all' ? nothing(language, texts.none) : notFound(texts.noneFound)
   return visit.send({
     title: texts.title,

@@ -5,10 +5,10 @@ import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatDay } from '../../pix/local-time.ts'
 import { type Html, html, render } from '../html.ts'
-import { icon } from '../layout.ts'
 import { secure } from '../security.ts'
 import { barChart } from './chart.ts'
 import { heading, money, table } from './parts.ts'
+import { makeLink } from './record-pages.ts'
 import { DASHBOARD } from './texts.ts'
 import { type Newest, readNow } from './today-now.ts'
 import { TODAY } from './today-texts.ts'
@@ -28,9 +28,7 @@ async function show(visit: Visit): Promise<FastifyReply> {
     readDays(app, company, count + AVERAGE_DAYS - 1),
     readConversion(app, company),
   ])
-  const create =
-    visit.can('payments:write') &&
-    html`<a class="button slim" href="${url('/new')}">${icon('plus')}${TODAY[language].create}</a>`
+  const create = visit.can('payments:write') && makeLink(visit, '/new', TODAY[language].create)
   const body = html`${heading(title, create)}
 ${showFirstSteps(visit, now.charges)}${now.figures}${now.decisions}
 <div class="chart-row">${showChart(visit, days, count)}${showConversion(visit, conversion)}</div>

@@ -6,8 +6,8 @@ import { LATEST, VERSION_NAMES } from '../../versions/history.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { confirmation } from './form-parts.ts'
-import { card, doneNotice, heading, pill, table } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
+import { card, pill, table } from './parts.ts'
+import { sendSettings } from './settings-tabs.ts'
 import { VERSION_PAGES } from './versions-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -22,12 +22,10 @@ async function show(visit: Visit) {
   const cards: Html[] = []
   const mayPin = visit.can(['owner'])
   for (const version of newer) cards.push(await changesCard(visit, version, mayPin))
-  const body = html`${heading(texts.title)}${settingsTabs(visit, '/version')}
-${doneNotice(visit, { pinned: texts.done })}
-${card(null, html`<p>${texts.intro}</p>${facts([[texts.pinned, html`<code>${company.apiVersion}</code>`]])}${newer.length === 0 && html`<p class="soft">${texts.isNewest}</p>`}`)}
+  const body = html`${card(null, html`<p>${texts.intro}</p>${facts([[texts.pinned, html`<code>${company.apiVersion}</code>`]])}${newer.length === 0 && html`<p class="soft">${texts.isNewest}</p>`}`)}
 ${cards}
 ${card(texts.history, history(visit, mayPin))}`
-  return sendSettings(visit, { title: texts.title, body })
+  return sendSettings(visit, '/version', { title: texts.title, done: { pinned: texts.done }, body })
 }
 
 /** What would change in the answers of the operations that the company uses. */
@@ -116,7 +114,7 @@ function ask(visit: Visit) {
     button: texts.pin(version),
     back: '/settings/version',
   })
-  return sendSettings(visit, { title, body })
+  return sendSettings(visit, '/version', { title, heading: null, body })
 }
 
 async function pin(visit: Visit) {

@@ -32,14 +32,8 @@ function urlFault({ items }: Problem, visit: Visit): string {
   return /must start with https:\/\/$/.test(rule) ? urlWrong.https : urlWrong.form
 }
 
-/** The form of a new webhook, or of one that is changed. */
-export function webhookForm(
-  visit: Visit,
-  action: string,
-  given: WebhookFields,
-  fault: FormFault | null,
-  buttons: Html,
-): Html {
+/** The fields of a new webhook, or of one that is changed. */
+export function webhookFields(visit: Visit, given: WebhookFields, fault: FormFault | null): Html {
   const { language } = visit
   const texts = WEBHOOKS[language]
   const isLocal = visit.app.config.local
@@ -78,6 +72,5 @@ export function webhookForm(
     fault: wrong('events', texts.eventsWrong),
     boxes,
   })
-  const content = html`${fields}${events}<div class="actions">${buttons}</div>`
-  return visit.formOf(action, content, { kind: 'card-form' })
+  return html`${fields}${events}`
 }

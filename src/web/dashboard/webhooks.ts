@@ -5,17 +5,14 @@ import type { Operated } from '../../core/operate.ts'
 import type { WebhookView, WebhookWithSecret } from '../../core/webhooks/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { type Fact, facts } from '../parts.ts'
 import { ALWAYS, deliveryTable, stateOf } from './delivery-parts.ts'
-import { copyable, developerTabs, sendForDevelopers } from './developers.ts'
+import { copyable, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { type FormFault, tryForm } from './form-faults.ts'
 import {
   type Column,
   card,
-  doneNotice,
-  heading,
   moment,
   nothing,
   notice,
@@ -24,17 +21,19 @@ import {
   type Tone,
   table,
 } from './parts.ts'
+import { makeLink, slimForm } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
-import { EMPTY, readWebhook, type WebhookFields, webhookForm } from './webhook-form.ts'
+import { EMPTY, readWebhook, type WebhookFields, webhookFields } from './webhook-form.ts'
 import { WEBHOOKS } from './webhooks-texts.ts'
 
 type Webhook = Static<typeof WebhookView>
 
+const ALL = '/developers/webhooks'
 const PAGE_SIZE = '50'
 const LATEST = 10
 
 const urlOf = (visit: Visit, { id }: Pick<Webhook, 'id'>, action = ''): string =>
-  visit.url(`/developers/webhooks/${id}${action && `/${action}`}`)
+  visit.url(`${ALL}/${id}${action && `/${action}`}`)
 
 type Health = 'active' | 'inactive' | 'gone' | 'failed' | 'paused' | 'failing'
 
@@ -69,18 +68,14 @@ async function list(visit: Visit) {
     company.id,
     data.map(({ id }) => id),
   )
-  const create =
-    visit.can('webhooks:write') &&
-    html`<a class="button slim" href="${visit.url('/developers/webhooks/new')}">${icon('plus')}${texts.create}</a>`
-  const list =
-    data.length > 0
-      ? table(texts.list, columnsOf(visit, latest), data)
-      : nothing(language, texts.none)
-  const body = html`${heading(texts.title, create)}${developerTabs(visit, 'webhooks')}
-${doneNotice(visit, { deleted: texts.done.deleted })}
-${card(null, list)}
-${pager(visit, next)}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  const list = table(texts.list, columnsOf(visit, latest), data, nothing(language, texts.none))
+  return sendForDevelopers(visit, 'webhooks', {
+    title: texts.title,
+    actions: visit.can('webhooks:write') && makeLink(visit, `${ALL}/new`, texts.create),
+    done: { deleted: texts.done.deleted },
+    body: html`${card(null, list)}
+${pager(visit, next)}`,
+  })
 }
 
 function columnsOf(visit: Visit, latest: Map<Uuid, Delivery>): Column<Webhook>[] {
@@ -119,14 +114,15 @@ async function show(visit: Visit, status = 200, fault: FormFault | null = null) 
       ? deliveryTable(visit, deliveries, new Map([[webhook.id, webhook.name]]))
       : nothing(language)
   }<p><a href="${all}">${texts.allDeliveries}</a></p>`
-  const body = html`${heading(webhook.name, actionsOf(visit, webhook))}${developerTabs(visit, 'webhooks')}
-${doneNotice(visit, texts.done)}${fault && notice(texts.isInactive, 'bad')}
+  const body = html`${fault && notice(texts.isInactive, 'bad')}
 <div class="columns">
 ${card(texts.state, healthCard(visit, webhook))}
 ${card(texts.events, html`<ul class="plain-list">${webhook.events.map((type) => html`<li>${EVENT_WORDS[language][type]} <code class="soft">${type}</code></li>`)}</ul>`)}
 </div>
 ${card(texts.latest, latest)}`
-  return sendForDevelopers(visit, { title: webhook.name, body, status })
+  const { name: title } = webhook
+  const actions = actionsOf(visit, webhook)
+  return sendForDevelopers(visit, 'webhooks', { title, actions, done: texts.done, body, status })
 }
 
 function healthCard(visit: Visit, webhook: Webhook): Html {
@@ -164,13 +160,15 @@ async function findWebhook(visit: Visit): Promise<Webhook> {
 }
 
 function showNew(visit: Visit, given: WebhookFields = EMPTY, fault: FormFault | null = null) {
-  const texts = WEBHOOKS[visit.language]
-  const list = visit.url('/developers/webhooks')
-  const buttons = html`<button class="button slim">${texts.create}</button><a class="button quiet slim" href="${list}">${texts.back}</a>`
-  const body = html`${heading(texts.create)}${developerTabs(visit, 'webhooks')}${fault?.notice(visit.language)}
-${card(null, webhookForm(visit, `${list}/new`, given, fault, buttons))}`
-  const status = fault?.problem.status ?? 200
-  return sendForDevelopers(visit, { title: texts.create, body, status })
+  const { create: title, back: label } = WEBHOOKS[visit.language]
+  const form = slimForm(
+    visit,
+    `${ALL}/new`,
+    webhookFields(visit, given, fault),
+    { label: title },
+    { path: ALL, label },
+  )
+  return sendForDevelopers(visit, 'webhooks', { title, fault, body: card(null, form) })
 }
 
 async function create(visit: Visit) {
@@ -192,23 +190,21 @@ function showSecret(
 ) {
   if (isRepeated) return visit.redirect(`${ALL}/${webhook.id}`, 'shown')
   const texts = WEBHOOKS[visit.language]
-  const body = html`${heading(texts.secretTitle)}${developerTabs(visit, 'webhooks')}
-${card(
-  webhook.name,
-  html`${notice(texts.secretOnce, 'warn')}${copyable(webhook.secret, texts.copySecret, visit)}
+  const body = card(
+    webhook.name,
+    html`${notice(texts.secretOnce, 'warn')}${copyable(webhook.secret, texts.copySecret, visit)}
 <p class="soft">${texts.secretText}</p>${isRotated && html`<p>${texts.rotatedText}</p>`}
 <div class="actions"><a class="button slim" href="${urlOf(visit, webhook)}">${texts.toWebhook}</a></div>`,
-)}`
-  return sendForDevelopers(visit, { title: texts.secretTitle, body })
+  )
+  return sendForDevelopers(visit, 'webhooks', { title: texts.secretTitle, body })
 }
 
 function showEdit(visit: Visit, id: Uuid, given: WebhookFields, fault: FormFault | null) {
-  const texts = WEBHOOKS[visit.language]
-  const buttons = html`<button class="button slim">${texts.save}</button><a class="button quiet slim" href="${urlOf(visit, { id })}">${texts.keep}</a>`
-  const body = html`${heading(texts.edit)}${developerTabs(visit, 'webhooks')}${fault?.notice(visit.language)}
-${card(null, webhookForm(visit, urlOf(visit, { id }, 'edit'), given, fault, buttons))}`
-  const status = fault?.problem.status ?? 200
-  return sendForDevelopers(visit, { title: texts.edit, body, status })
+  const { edit: title, save, keep } = WEBHOOKS[visit.language]
+  const path = `${ALL}/${id}`
+  const fields = webhookFields(visit, given, fault)
+  const form = slimForm(visit, `${path}/edit`, fields, { label: save }, { path, label: keep })
+  return sendForDevelopers(visit, 'webhooks', { title, fault, body: card(null, form) })
 }
 
 async function edit(visit: Visit) {
@@ -223,7 +219,7 @@ async function save(visit: Visit) {
     visit.operate('changeWebhook', { params: { id }, body: given, once: visit.form.once }),
   )
   if (fault) return showEdit(visit, id, given, fault)
-  return visit.redirect(`/developers/webhooks/${id}`, 'changed')
+  return visit.redirect(`${ALL}/${id}`, 'changed')
 }
 
 async function setStatus(visit: Visit, status: 'ACTIVE' | 'INACTIVE', done: string) {
@@ -233,7 +229,7 @@ async function setStatus(visit: Visit, status: 'ACTIVE' | 'INACTIVE', done: stri
     body: { status },
     once: visit.form.once,
   })
-  return visit.redirect(`/developers/webhooks/${id}`, done)
+  return visit.redirect(`${ALL}/${id}`, done)
 }
 
 const activate = (visit: Visit) => setStatus(visit, 'ACTIVE', 'activated')
@@ -245,17 +241,16 @@ async function test(visit: Visit) {
     visit.operate('testWebhook', { params: { id }, once: visit.form.once }),
   )
   if (fault) return show(visit, fault.problem.status, fault)
-  return visit.redirect(`/developers/webhooks/${id}`, 'tested')
+  return visit.redirect(`${ALL}/${id}`, 'tested')
 }
 
 type Question = { title: string; text: string; action: 'secret' | 'delete'; label: string }
 
-function ask(visit: Visit, webhook: Webhook, { title, text, action, label }: Question) {
-  const { keep } = WEBHOOKS[visit.language]
-  const content = html`<p>${text}</p><div class="actions"><button class="button slim">${label}</button><a class="button quiet slim" href="${urlOf(visit, webhook)}">${keep}</a></div>`
-  const body = html`${heading(title)}${developerTabs(visit, 'webhooks')}
-${card(null, visit.formOf(urlOf(visit, webhook, action), content, { kind: 'card-form' }))}`
-  return sendForDevelopers(visit, { title, body })
+function ask(visit: Visit, { id }: Webhook, { title, text, action, label }: Question) {
+  const path = `${ALL}/${id}`
+  const back = { path, label: WEBHOOKS[visit.language].keep }
+  const form = slimForm(visit, `${path}/${action}`, html`<p>${text}</p>`, { label }, back)
+  return sendForDevelopers(visit, 'webhooks', { title, body: card(null, form) })
 }
 
 async function askToRotate(visit: Visit) {
@@ -281,10 +276,9 @@ async function askToDelete(visit: Visit) {
 async function remove(visit: Visit) {
   const params = { id: visit.params.id! }
   await visit.operate('deleteWebhook', { params, once: visit.form.once })
-  return visit.redirect('/developers/webhooks', 'deleted')
+  return visit.redirect(ALL, 'deleted')
 }
 
-const ALL = '/developers/webhooks'
 const ONE = `${ALL}/:id`
 const [READ, WRITE] = ['webhooks:read', 'webhooks:write'] as const
 
