@@ -1,11 +1,16 @@
+import { CATEGORIES, FREQUENCIES } from '../../core/products/rules.ts'
 import type { ShownProduct } from '../../core/products/view.ts'
 import type { Language } from '../../lib/language.ts'
+import { formatReais, readReais } from '../../lib/money.ts'
+import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
+import type { Form } from '../site.ts'
+import { type FieldPlan, fillFields, textOf } from './fields.ts'
+import type { FormFault } from './form-faults.ts'
 import { tabs } from './form-parts.ts'
 import { card, money, notFound, nothing, pager, pill, table } from './parts.ts'
-import { emptyProduct, productBody, productFields, typedProduct } from './products-form.ts'
-import { PRODUCTS } from './products-texts.ts'
+import { PRODUCTS, type ProductField } from './products-texts.ts'
 import { catalogRoutes } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -86,6 +91,120 @@ async function show(visit: Visit, product: ShownProduct): Promise<{ body: Html; 
   const { description } = product
   const about = description && html`<p class="about">${description}</p>`
   return { actions, body: card(texts.details, html`${about}${shown}`, 'narrow-card') }
+}
+
+const MAX_DESCRIPTION = 4096
+const MAX_DAYS_DUE = 7
+const LAST_DAY = 28
+
+const numbers = (last: number): number[] => Array.from({ length: last }, (_, i) => i + 1)
+
+const mainPlans = (language: Language): FieldPlan<ProductField>[] => {
+  const { types } = PRODUCTS[language]
+  return [
+    { name: 'name', check: 'filled' },
+    { name: 'price', check: 'amount', min: 0, width: 'half', inputmode: 'decimal' },
+    { name: 'type', width: 'half', options: optionsOf(types) },
+    { name: 'description', rows: 3, maxlength: MAX_DESCRIPTION, isOptional: true },
+  ]
+}
+
+const optionsOf = (labels: Record<string, string>) =>
+  Object.entries(labels).map(([value, label]) => ({ value, label }))
+
+function subscriptionPlans(language: Language): FieldPlan<ProductField>[] {
+  const { frequencies, noFrequency, days, anyDay, dayOfMonth } = PRODUCTS[language]
+  const byFrequency = FREQUENCIES.map((value) => ({ value, label: frequencies[value] }))
+  const toPay = numbers(MAX_DAYS_DUE).map((day) => ({ value: String(day), label: days(day) }))
+  const ofMonth = numbers(LAST_DAY).map((day) => ({ value: String(day), label: dayOfMonth(day) }))
+  return [
+    {
+      name: 'frequency',
+      width: 'third',
+      isFilledIn: true,
+      options: [{ value: '', label: noFrequency }, ...byFrequency],
+    },
+    { name: 'dayDue', width: 'third', isFilledIn: true, options: toPay },
+    {
+      name: 'dayGenerateCharge',
+      width: 'third',
+      isFilledIn: true,
+      options: [{ value: '', label: anyDay }, ...ofMonth],
+    },
+  ]
+}
+
+const otherPlans = (language: Language): FieldPlan<ProductField>[] => [
+  { name: 'status', width: 'half', options: optionsOf(PRODUCTS[language].statuses) },
+  { name: 'sku', width: 'half', isOptional: true },
+  { name: 'imageUrl', check: 'url', inputmode: 'url', maxlength: 2048, isOptional: true },
+]
+
+const categoryName = (i: number): string => `category-${i}`
+
+/** The fields of a product, with what was typed. */
+function productFields(typed: Form, fault: FormFault | null, language: Language): Html {
+  const texts = PRODUCTS[language]
+  const filled = (plans: FieldPlan<ProductField>[]) =>
+    fieldsOf(fillFields(plans, texts.fields, typed, fault, language))
+  const categories = CATEGORIES.map((label, i) =>
+    checkbox({ name: categoryName(i), label, isOn: typed[categoryName(i)] === 'yes' }),
+  )
+  const isOpen = otherPlans(language).some(({ name }) => fault?.isWrong(name))
+  return html`${filled(mainPlans(language))}
+<fieldset class="subscription-fields card-form"><legend>${texts.subscriptionTitle}</legend><p class="hint">${texts.subscriptionHint}</p>${filled(subscriptionPlans(language))}</fieldset>
+<details class="more-fields"${isOpen && html` open`}><summary>${texts.more}</summary><div class="card-form">${filled(otherPlans(language))}
+${checkbox({ name: 'needShipping', label: texts.needShipping, hint: texts.needShippingHint, isOn: typed.needShipping === 'yes' })}
+<fieldset class="card-form"><legend>${texts.categories}</legend><div class="checks">${categories}</div></fieldset></div></details>`
+}
+
+/** What the form of a new product has at first. */
+const emptyProduct = (type: string | undefined): Form => ({
+  type: type === 'RECURRING' ? type : 'ONE_TIME',
+  frequency: type === 'RECURRING' ? 'MONTHLY' : '',
+  dayDue: '3',
+})
+
+/** What the form of a known product has at first. */
+function typedProduct(product: ShownProduct): Form {
+  const typed: Form = {
+    name: product.name,
+    description: product.description,
+    price: formatReais(product.price).slice(3),
+    type: product.type,
+    frequency: product.frequency ?? '',
+    dayDue: String(product.dayDue ?? 3),
+    dayGenerateCharge: String(product.dayGenerateCharge ?? ''),
+    sku: product.sku ?? '',
+    imageUrl: product.imageUrl ?? '',
+    status: product.status,
+    needShipping: product.needShipping ? 'yes' : '',
+  }
+  for (const [i, name] of CATEGORIES.entries()) {
+    if (product.categories?.includes(name)) typed[categoryName(i)] = 'yes'
+  }
+  return typed
+}
+
+/** What the form says of a product. What cannot be read is refused by the rules of the API. */
+function productBody(form: Form): object {
+  const isRecurring = form.type === 'RECURRING'
+  const day = (name: string) => (form[name] ? Number(form[name]) : null)
+  const categories = CATEGORIES.filter((_, i) => form[categoryName(i)] === 'yes')
+  return {
+    name: textOf(form, 'name') ?? '',
+    description: textOf(form, 'description') ?? '',
+    price: readReais(form.price ?? '') ?? -1,
+    type: form.type ?? '',
+    frequency: isRecurring ? form.frequency || null : null,
+    dayDue: isRecurring ? day('dayDue') : null,
+    dayGenerateCharge: isRecurring ? day('dayGenerateCharge') : null,
+    needShipping: form.needShipping === 'yes',
+    sku: textOf(form, 'sku') ?? null,
+    imageUrl: textOf(form, 'imageUrl') ?? null,
+    categories: categories.length > 0 ? categories : null,
+    status: form.status ?? 'ACTIVE',
+  }
 }
 
 export const productsRoutes: DashboardRoute[] = catalogRoutes<ShownProduct>({
