@@ -27,11 +27,16 @@ import type { Form } from '../site.ts'
 import { BANK_CHANGES } from './bank-change-texts.ts'
 import { BANK_FORM, type FieldName, type WebRule } from './bank-form-texts.ts'
 import { commitOnce } from './commit-once.ts'
-import { textOf } from './fields.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { backLink, confirmation, formButtons } from './form-parts.ts'
+import {
+  backLink,
+  confirmation,
+  type FormFault,
+  formButtons,
+  textOf,
+  tryForm,
+} from './form-parts.ts'
 import { card, notice } from './parts.ts'
-import { sendSettings } from './settings-tabs.ts'
+import { sendSettings } from './settings.ts'
 import { DASHBOARD } from './texts.ts'
 import { fileOf } from './uploads.ts'
 import type { DashboardRoute, Visit } from './visit.ts'

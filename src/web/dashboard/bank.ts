@@ -13,7 +13,7 @@ import { BANK_CHECK, saidOf } from './bank-check-texts.ts'
 import { bankConnectRoutes } from './bank-connect.ts'
 import { backLink } from './form-parts.ts'
 import { card, moment, notice, pill, type Tone } from './parts.ts'
-import { BANK_ROLES, sendSettings } from './settings-tabs.ts'
+import { BANK_ROLES, sendSettings } from './settings.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const DAY_MS = 24 * 3600 * 1000

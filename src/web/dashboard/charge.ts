@@ -49,9 +49,7 @@ import { stateOf } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
 import { commitOnce } from './commit-once.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { backLink, confirmation, formButtons } from './form-parts.ts'
-import { wholeTaxId } from './masks.ts'
+import { backLink, confirmation, type FormFault, formButtons, tryForm } from './form-parts.ts'
 import {
   card,
   doneNotice,
@@ -63,6 +61,7 @@ import {
   notice,
   pill,
   type Tone,
+  wholeTaxId,
 } from './parts.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'

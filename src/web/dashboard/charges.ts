@@ -24,11 +24,11 @@ import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { CHARGES } from './charges-texts.ts'
 import { sendCsv } from './csv.ts'
-import { listedTaxId } from './masks.ts'
 import {
   type Column,
   card,
   heading,
+  listedTaxId,
   moment,
   money,
   notFound,

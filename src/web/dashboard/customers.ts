@@ -26,10 +26,21 @@ import { facts } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
-import { type FieldPlan, fillFields, textOf } from './fields.ts'
-import type { FormFault } from './form-faults.ts'
-import { listedTaxId, wholeTaxId } from './masks.ts'
-import { card, formatPhone, moment, money, notFound, nothing, pager, pill, table } from './parts.ts'
+import type { FormFault } from './form-parts.ts'
+import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
+import {
+  card,
+  formatPhone,
+  listedTaxId,
+  moment,
+  money,
+  notFound,
+  nothing,
+  pager,
+  pill,
+  table,
+  wholeTaxId,
+} from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
 import { chargePill, subscriptionPill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'

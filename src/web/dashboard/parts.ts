@@ -1,6 +1,8 @@
+import type { Needs } from '../../core/people/rules.ts'
 import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
+import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
 import { DASHBOARD } from './texts.ts'
@@ -95,3 +97,20 @@ export function moment(at: Date | string): Html {
   const date = new Date(at)
   return html`<time class="nowrap" datetime="${date.toISOString()}">${formatMoment(date)}</time>`
 }
+
+export type SectionTab = { path: string; title: string; needs: Needs }
+
+/** Links between the pages of one section. Those that the person may not see are left out. */
+export function sectionTabs(visit: Visit, label: string, all: SectionTab[], here: string): Html {
+  const current = html` aria-current="page"`
+  const link = ({ path, title }: SectionTab) =>
+    html`<a href="${visit.url(path)}"${path === here && current}>${title}</a>`
+  return html`<nav class="section-tabs" aria-label="${label}">${all.filter(({ needs }) => visit.can(needs)).map(link)}</nav>`
+}
+
+/** A payer's tax id in a list, where everybody sees it masked. */
+export const listedTaxId = maskTaxId
+
+/** A payer's tax id on a page of its own: whole for whoever may act on payments. */
+export const wholeTaxId = ({ can }: Pick<Visit, 'can'>, taxId: string): string =>
+  can('payments:write') ? punctuateTaxId(taxId) : maskTaxId(taxId)

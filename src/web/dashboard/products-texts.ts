@@ -1,6 +1,6 @@
 import type { Frequency } from '../../core/products/rules.ts'
 import type { Language } from '../../lib/language.ts'
-import type { FieldTexts } from './fields.ts'
+import type { FieldTexts } from './form-parts.ts'
 
 export type ProductField =
   | 'name'

@@ -1,4 +1,5 @@
 import { codeEmailOf } from '../../core/companies/changes.ts'
+import type { Needs } from '../../core/people/rules.ts'
 import { contrastOf, inkOn } from '../../lib/contrast.ts'
 import { invalid } from '../../lib/problems.ts'
 import { formatMoment } from '../../pix/local-time.ts'
@@ -6,9 +7,10 @@ import { isTaxIdShape, punctuateTaxId } from '../../pix/tax-id.ts'
 import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { card, notice } from './parts.ts'
-import { sendSettings } from './settings-tabs.ts'
+import { APPROVALS } from './approvals-texts.ts'
+import { type FormFault, tryForm } from './form-parts.ts'
+import { card, notice, sectionTabs } from './parts.ts'
+import { type RecordPage, sendPage } from './record-pages.ts'
 import { SETTINGS } from './settings-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -194,6 +196,37 @@ async function save(visit: Visit) {
   })
   return fault ? show(visit, given, fault) : visit.redirect('/settings', 'saved')
 }
+
+/** Who sees the connection to the bank. */
+export const BANK_ROLES: Needs = ['owner', 'finance']
+/** Who sees who else belongs to the company, and what they did. */
+const OWNERS: Needs = ['owner']
+
+type SettingsPlace = '' | '/logo' | '/bank' | '/approvals' | '/version' | '/members' | '/activity'
+
+/** The links between the pages of settings. */
+function settingsTabs(visit: Visit, here: SettingsPlace): Html {
+  const texts = SETTINGS[visit.language]
+  const all: [path: SettingsPlace, title: string, needs: Needs][] = [
+    ['', texts.profile, 'company:read'],
+    ['/logo', texts.logo, 'company:read'],
+    ['/bank', texts.bank, BANK_ROLES],
+    ['/approvals', APPROVALS[visit.language].title, OWNERS],
+    ['/version', texts.version, 'company:read'],
+    ['/members', texts.members, OWNERS],
+    ['/activity', texts.activity, OWNERS],
+  ]
+  const tabs = all.map(([path, title, needs]) => ({ path: `/settings${path}`, title, needs }))
+  return sectionTabs(visit, texts.pages, tabs, `/settings${here}`)
+}
+
+/** Sends a page of settings. */
+export const sendSettings = (visit: Visit, here: SettingsPlace, page: RecordPage) =>
+  sendPage(
+    visit,
+    { here: 'settings', styles: ['developers.css'], tabs: settingsTabs(visit, here) },
+    page,
+  )
 
 export const settingsRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/settings', needs: 'company:read', handle: (visit) => show(visit) },

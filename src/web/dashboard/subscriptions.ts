@@ -18,9 +18,7 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { facts } from '../parts.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { backLink, confirmation, tabs } from './form-parts.ts'
-import { wholeTaxId } from './masks.ts'
+import { backLink, confirmation, type FormFault, tabs, tryForm } from './form-parts.ts'
 import {
   card,
   doneNotice,
@@ -32,6 +30,7 @@ import {
   pager,
   pill,
   table,
+  wholeTaxId,
 } from './parts.ts'
 import { makeLink } from './record-pages.ts'
 import { chargePill, subscriptionPill } from './states.ts'

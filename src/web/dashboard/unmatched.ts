@@ -24,10 +24,19 @@ import { icon } from '../layout.ts'
 import { type Fact, facts } from '../parts.ts'
 import { stateOf as stateOfCharge } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { backLink, confirmation, formButtons, tabs } from './form-parts.ts'
-import { wholeTaxId } from './masks.ts'
-import { card, doneNotice, heading, moment, money, nothing, notice, pager, pill } from './parts.ts'
+import { backLink, confirmation, type FormFault, formButtons, tabs, tryForm } from './form-parts.ts'
+import {
+  card,
+  doneNotice,
+  heading,
+  moment,
+  money,
+  nothing,
+  notice,
+  pager,
+  pill,
+  wholeTaxId,
+} from './parts.ts'
 import { DASHBOARD } from './texts.ts'
 import { UNMATCHED, type UnmatchedState } from './unmatched-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'

@@ -9,10 +9,10 @@ import type { Problem } from '../../lib/problems.ts'
 import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
-import { ALWAYS, deliveryTable, stateOf } from './delivery-parts.ts'
+import { ALWAYS, deliveryTable, stateOf } from './deliveries.ts'
 import { copyable, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
+import { type FormFault, tryForm } from './form-parts.ts'
 import {
   type Column,
   card,

@@ -9,7 +9,7 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
+import { type FormFault, tryForm } from './form-parts.ts'
 import {
   type Column,
   card,
