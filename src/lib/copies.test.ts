@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { answerWith, makeCopy } from './copies.ts'
+import fc from 'fast-check'
+import { answerWith, makeCopy, piecesOf } from './copies.ts'
 
 test('a long text is encoded whole', async () => {
   const text = '💸 olá '.repeat(100_000)
@@ -22,4 +23,17 @@ test('who has the same copy gets no body, and only who reads gzip gets gzip', as
   assert.deepEqual(answerWith(copy, { 'if-none-match': `"x", ${copy.tag}` }).body, null)
   assert.equal(answerWith(copy, { 'accept-encoding': 'br, gzip' }).body, copy.packed)
   assert.equal(answerWith(copy, { 'accept-encoding': 'br' }).body, copy.plain)
+})
+
+test('pieces are the text, and each is encoded to the same bytes as in the whole', () => {
+  const text = fc.string({ unit: 'binary', maxLength: 40 })
+  fc.assert(
+    fc.property(text, fc.integer({ min: 1, max: 7 }), (text, length) => {
+      const pieces = [...piecesOf(text, length)]
+      assert.equal(pieces.join(''), text)
+      assert.ok(pieces.every((piece) => piece.length >= 1 && piece.length <= length + 1))
+      const encoded = Buffer.concat(pieces.map((piece) => Buffer.from(piece)))
+      assert.ok(encoded.equals(Buffer.from(text)))
+    }),
+  )
 })

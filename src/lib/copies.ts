@@ -3,7 +3,16 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { setImmediate as endOfTick } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import { piecesOf } from './text-pieces.ts'
+
+/** Divides a long text into pieces of about this many characters, to be encoded one by one. */
+export function* piecesOf(text: string, length: number): Generator<string> {
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + length
+    // If a piece would end inside of a pair of surrogates, it takes both.
+    if (text.codePointAt(end - 1)! > 0xffff) end++
+    yield text.slice(start, end)
+  }
+}
 
 /** Bytes that do not change while the server runs: compressed and hashed once. */
 export type Copy = { plain: Buffer; packed: Buffer; tag: string }
