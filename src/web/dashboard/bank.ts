@@ -138,13 +138,9 @@ function results({ language }: Visit, checks: BankCheck[]): Html {
   return html`<ul class="bank-checks" aria-label="${texts.caption}">${checks.map(row)}</ul>`
 }
 
-const bankCheckRoutes: DashboardRoute[] = [
-  { method: 'POST', path: CHECK, needs: ['owner'], handle: check },
-]
-
 export const bankRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/settings/bank', needs: BANK_ROLES, handle: show },
-  ...bankCheckRoutes,
+  { method: 'POST', path: CHECK, needs: ['owner'], handle: check },
   ...bankConnectRoutes,
 ]
 

@@ -28,7 +28,10 @@ import { sendSettings } from './settings.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
-const MEMBERS_PATH = '/settings/members'
+const ALL = '/settings/members'
+const INVITE = `${ALL}/invite`
+const INVITATION = `${ALL}/invitations`
+const ONE = `${ALL}/:person`
 
 /** Whoever changes members has just proved who they are, by more than a password. */
 const CHANGES = {
@@ -43,7 +46,7 @@ const isRole = (text: string | undefined): text is Role => ROLES.includes(text a
 const sendMembers = (visit: Visit, page: RecordPage) =>
   sendSettings(visit, '/members', {
     ...page,
-    back: html`<p class="small"><a href="${visit.url(MEMBERS_PATH)}">${MEMBERS[visit.language].back}</a></p>`,
+    back: html`<p class="small"><a href="${visit.url(ALL)}">${MEMBERS[visit.language].back}</a></p>`,
   })
 
 /** Every role as a choice, with what it may do. */
@@ -55,10 +58,6 @@ function roleChoices({ language }: Visit, chosen: Role): Html {
       html`<label class="role"><input type="radio" name="role" value="${role}"${role === chosen && html` checked`} required><span><strong>${roles[role]}</strong><span class="soft small">${texts.can[role]}</span></span></label>`,
   )}</fieldset>`
 }
-
-const ALL = MEMBERS_PATH
-const INVITE = `${ALL}/invite`
-const INVITATION = `${ALL}/invitations`
 
 async function list(visit: Visit): Promise<FastifyReply> {
   const { app, company, language } = visit
@@ -224,8 +223,6 @@ async function withdraw(visit: Visit): Promise<FastifyReply> {
   return visit.redirect(ALL, 'withdrawn')
 }
 
-const OWNERS = { needs: ['owner'] as const }
-
 /** The member that the URL names. */
 async function requireMember({ app, company, params }: Visit): Promise<MemberOfCompany> {
   const id = idOfSuffix(params.person ?? '')
@@ -234,7 +231,7 @@ async function requireMember({ app, company, params }: Visit): Promise<MemberOfC
   return member
 }
 
-const pathOf = ({ personId }: MemberOfCompany): string => `${MEMBERS_PATH}/${suffixOf(personId)}`
+const pathOf = ({ personId }: MemberOfCompany): string => `${ALL}/${suffixOf(personId)}`
 
 async function show(
   visit: Visit,
@@ -293,7 +290,7 @@ async function saveRole(visit: Visit): Promise<FastifyReply> {
       await visit.record(tx, 'member.change-role', { type: 'person', id }, { role, ...changed })
     }),
   )
-  return fault ? show(visit, member, fault) : visit.redirect(MEMBERS_PATH, 'role')
+  return fault ? show(visit, member, fault) : visit.redirect(ALL, 'role')
 }
 
 async function remove(visit: Visit): Promise<FastifyReply> {
@@ -307,7 +304,7 @@ async function remove(visit: Visit): Promise<FastifyReply> {
       await visit.record(tx, 'member.remove', { type: 'person', id }, details)
     }),
   )
-  return fault ? show(visit, member, fault) : visit.redirect(MEMBERS_PATH, 'removed')
+  return fault ? show(visit, member, fault) : visit.redirect(ALL, 'removed')
 }
 
 /** Removes the second factors of a member. Their own are changed at their account. */
@@ -322,27 +319,12 @@ async function reset(visit: Visit): Promise<FastifyReply> {
     if (!(await mayOwnerReset(tx, company.id, person))) return 'others'
     return (await resetFactors(tx, app, person, author, owner.name)) ? 'done' : 'gone'
   })
-  if (outcome === 'done') return visit.redirect(MEMBERS_PATH, 'reset')
+  if (outcome === 'done') return visit.redirect(ALL, 'reset')
   return show(visit, member, null, texts[outcome])
 }
 
-const ONE = `${MEMBERS_PATH}/:person`
-
-const memberRoutes: DashboardRoute[] = [
-  {
-    method: 'GET',
-    path: ONE,
-    ...CHANGES,
-    handle: async (visit) => show(visit, await requireMember(visit)),
-  },
-  { method: 'POST', path: `${ONE}/role`, ...CHANGES, handle: saveRole },
-  { method: 'POST', path: `${ONE}/remove`, ...CHANGES, handle: remove },
-  // Whoever has only a stolen password must not take away what protects the money.
-  { method: 'POST', path: `${ONE}/reset-factors`, ...CHANGES, movesMoney: true, handle: reset },
-]
-
 export const membersRoutes: DashboardRoute[] = [
-  { method: 'GET', path: ALL, ...OWNERS, handle: list },
+  { method: 'GET', path: ALL, needs: ['owner'], handle: list },
   {
     method: 'GET',
     path: INVITE,
@@ -358,7 +340,16 @@ export const membersRoutes: DashboardRoute[] = [
   },
   { method: 'POST', path: `${INVITATION}/:invitation/resend`, ...CHANGES, handle: resend },
   { method: 'POST', path: `${INVITATION}/:invitation/withdraw`, ...CHANGES, handle: withdraw },
-  ...memberRoutes,
+  {
+    method: 'GET',
+    path: ONE,
+    ...CHANGES,
+    handle: async (visit) => show(visit, await requireMember(visit)),
+  },
+  { method: 'POST', path: `${ONE}/role`, ...CHANGES, handle: saveRole },
+  { method: 'POST', path: `${ONE}/remove`, ...CHANGES, handle: remove },
+  // Whoever has only a stolen password must not take away what protects the money.
+  { method: 'POST', path: `${ONE}/reset-factors`, ...CHANGES, movesMoney: true, handle: reset },
 ]
 
 const pt = {
