@@ -11,6 +11,7 @@ import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
+import type { PageLanguage } from './language.ts'
 
 /** The company that a page belongs to. `app` has the company's clock. */
 export type Owner = { app: FullApp; company: Company; token: string }
@@ -116,3 +117,12 @@ function stateOfRecurrence({ isTemplate, status, authStatus }: Recurrence): Stat
   if (!isTemplate) return STATES[authStatus]
   return status === 'OPEN' ? 'offer' : 'canceled'
 }
+
+/** What the page of a charge shows, in any state of the charge. */
+export type ChargePage = Owner &
+  PageLanguage & {
+    charge: Charge
+    collection: Collection | null
+    /** What was bought, if the charge is paid. */
+    purchase?: string[]
+  }

@@ -10,7 +10,6 @@ import { registerBank } from './bank.ts'
 import { registerCheckout } from './checkout.ts'
 import { MAX_FILES } from './dashboard/csv.ts'
 import { registerDashboard } from './dashboard/register.ts'
-import { refuseForeignForms } from './form-origin.ts'
 import { registerFront } from './front.ts'
 import { registerGuides } from './guides/register.ts'
 import { faultOf, faultPage, languageOf, sendPage } from './layout.ts'
@@ -128,4 +127,35 @@ function refuse(
   }
   if (expected) reply.headers(error.headers)
   sendPage(request, reply, assets, faultPage(faultOf(status), languageOf(request), status))
+}
+
+/**
+ * Refuses forms that another site sends through a visitor's browser. Browsers name the origin of a
+ * form in Sec-Fetch-Site or at least in Origin. A request with neither is not from a browser.
+ *
+ * Our pages send no referrer, so older browsers send the origin `null`. It is accepted on the page
+ * of a payer, because its URL has a token that other sites do not know. Elsewhere it is refused.
+ */
+function refuseForeignForms(
+  scope: FastifyInstance,
+  publicUrl: string,
+  nullOrigin: 'accepted' | 'refused',
+): void {
+  const own = new URL(publicUrl).origin
+  scope.addHook('onRequest', (request, _reply, done) => {
+    const isForeign = request.method === 'POST' && isFromOtherSite(request, own, nullOrigin)
+    done(isForeign ? problem('invalid_value') : undefined)
+  })
+}
+
+function isFromOtherSite(
+  { headers, host }: FastifyRequest,
+  own: string,
+  nullOrigin: 'accepted' | 'refused',
+): boolean {
+  const { origin, 'sec-fetch-site': site } = headers
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  if (origin === undefined) return false
+  if (origin === 'null') return nullOrigin === 'refused'
+  return origin !== own && (!URL.canParse(origin) || new URL(origin).host !== host)
 }

@@ -1,3 +1,4 @@
+import type { Part } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
@@ -14,8 +15,6 @@ export type ListedCompany = {
   /** When a charge was last made or a key last used. */
   lastActiveAt: Date | null
 }
-
-export type Part = { limit: number; after: string | null }
 
 const SELECT = `select c.id, c.name, c.tax_id as "taxId", c.mode, c.created_at as "createdAt",
     c.suspended_at as "suspendedAt", a.difference, a.audited_at as "auditedAt", greatest(

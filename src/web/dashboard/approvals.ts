@@ -13,9 +13,9 @@ import { fieldsOf } from '../forms.ts'
 import { html } from '../html.ts'
 import { requireFewAccessChanges } from './access-changes.ts'
 import { APPROVALS } from './approvals-texts.ts'
-import { tryForm } from './form-faults.ts'
-import { card, doneNotice, heading, notice } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
+import { tryForm } from './form-parts.ts'
+import { card, notice } from './parts.ts'
+import { sendSettings } from './settings.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { showWithdrawal } from './withdrawal.ts'
 
@@ -53,13 +53,11 @@ async function showSetting(visit: Visit, typed: string | null = null): Promise<F
     ? html`<p><strong>${texts.limit(formatReais(limit.above))}</strong></p>
 <p class="soft small">${setter && texts.setBy(setter.name, formatMoment(limit.setAt))}</p>`
     : html`<p><strong>${texts.noLimit}</strong></p>`
-  const body = html`${heading(texts.title)}${settingsTabs(visit, '/approvals')}
-${doneNotice(visit, texts.done)}
-${approvers.length < 2 && notice(texts.tooFew, 'warn')}
+  const body = html`${approvers.length < 2 && notice(texts.tooFew, 'warn')}
 <div class="columns">${card(null, html`${known}<p class="soft">${texts.intro}</p><p class="soft">${texts.scope}</p>`)}
 ${card(null, html`${form}${limit && remove}`)}</div>`
   const status = typed === null ? 200 : 400
-  return sendSettings(visit, { title: texts.title, body, status })
+  return sendSettings(visit, '/approvals', { title: texts.title, done: texts.done, body, status })
 }
 
 async function save(visit: Visit): Promise<FastifyReply> {

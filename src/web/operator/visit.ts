@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { FullApp } from '../../core/full-app.ts'
 import type { Asker } from '../../core/places/across.ts'
 import type { DashboardPage, SignedIn } from '../dashboard/visit.ts'
-import type { Section } from './texts-pt.ts'
+import type { Section } from './texts.ts'
 
 /** A page of the operator, without what all of them have. */
 export type OperatorPage = Pick<DashboardPage, 'title' | 'body' | 'status'> & {
