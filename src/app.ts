@@ -83,7 +83,7 @@ export function createApp(parts: Parts): FullApp {
   const opened = urls.map((url, i) => openPlace(parts, own[i]!, url, i + 1))
   const at = async (companyId: string) => ((await apps[0]!.places.find(companyId)) ?? apps[0]!).db
   for (const [i, db] of opened.entries()) {
-    apps.push(createInPlace(parts, own[i]!, spanPlaces(db, { people: opened[0]!, at })))
+    apps.push(createInPlace(parts, own[i]!, spanPlaces(db, { control: opened[0]!, at })))
   }
   const places = createPlaces(apps, (i) => apps[i]!.feedWaits.isInformed())
   for (const app of apps) Object.assign(app, { places })

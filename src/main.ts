@@ -106,8 +106,8 @@ function prepareLater(app: FullApp, urls: string[], first: number[], signal: Abo
 
 /** An address at which the person of the sandbox signs in once. */
 async function makeDashboardLink(app: FullApp): Promise<string> {
-  const person = await findPersonByEmail(app.db, SANDBOX_PERSON.email)
-  return makeSignInLink(app.db, app, person!, app.systemClock.now())
+  const person = await findPersonByEmail(app.db.control, SANDBOX_PERSON.email)
+  return makeSignInLink(app.db.control, app, person!, app.systemClock.now())
 }
 
 /** Whether this process starts others, and answers no requests itself. */

@@ -64,9 +64,9 @@ async function open(config: Config): Promise<Connection> {
 function openPlaces(urls: string[]): Database[] {
   const opened = urls.map((url) => openDatabase(url, 2))
   if (opened.length === 1) return opened
-  const people = opened[0]!
+  const control = opened[0]!
   const at = async (companyId: string) => opened[(await locate(opened, companyId)) ?? 0]!
-  return opened.map((db) => spanPlaces(db, { people, at }))
+  return opened.map((db) => spanPlaces(db, { control, at }))
 }
 
 /** Says which places do not answer, whose companies the command misses. */

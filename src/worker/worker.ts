@@ -104,11 +104,11 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
       const before = new Date(clock.now().getTime() - KEPT_MS)
       await purgeProcessed(db, before)
       await purgeFinished(db, before)
-      await purgeBudgets(db.people, clock.now())
+      await purgeBudgets(db.control, clock.now())
       await purgeSetbacks(db, clock.now())
-      await purgeChallenges(db, clock.now())
-      await purgeSessions(db, clock.now())
-      await purgeLinks(db, clock.now())
+      await purgeChallenges(db.control, clock.now())
+      await purgeSessions(db.control, clock.now())
+      await purgeLinks(db.control, clock.now())
     },
   },
 ]

@@ -264,7 +264,9 @@ test('an invitation to a company that also makes an operator is in both logs', a
     invitedBy: null,
   }
   const { app } = api
-  const { link } = await app.db.transaction((tx) => invite(tx, app, invitation, api.clock.now()))
+  const { link } = await app.db.transaction((tx, control) =>
+    invite(tx, control, app, invitation, api.clock.now()),
+  )
   assert.ok(link)
   const letter = (await lettersOf(api, client.company.id)).at(-1)!
   const done = await postForm(api, pathIn(letter), {}, guest)

@@ -81,7 +81,13 @@ test('a frozen place is refused at once, and companies of the other place notice
   const page = new URL(link.body.data.url).pathname
   const { data: code } = (await known.post('/charge/pix/static', { amount: 700 })).body
   const member = await signIn(api, known.company, { language: 'en' })
-  await setMembership(first.db, frozen.company.id, member.person.id, 'owner', api.clock.now())
+  await setMembership(
+    first.db.control,
+    frozen.company.id,
+    member.person.id,
+    'owner',
+    api.clock.now(),
+  )
   const operator = await signIn(api, known.company, { isOperator: true, language: 'en' })
   const callback = (company: string) =>
     api.call('POST', `/bank/callbacks/${packPair(company, newId())}`, { json: { pix: [] } })

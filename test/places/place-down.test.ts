@@ -57,7 +57,7 @@ const { company: market } = await api.client({ name: 'Mercado da Praia' })
 /** Somebody who belongs to a company of each place. */
 async function makeMember(): Promise<Member> {
   const member = await signIn(api, bakery, { language: 'en' })
-  await setMembership(first.db, market.id, member.person.id, 'owner', api.clock.now())
+  await setMembership(first.db.control, market.id, member.person.id, 'owner', api.clock.now())
   await givePassword(api, member.person)
   return member
 }
@@ -84,7 +84,7 @@ test('somebody with companies in two places signs in while one of them is down',
     assert.equal(status, 200)
     assert.match(text, /Padaria do Centro/)
     assert.match(text, /Some of your companies cannot be reached/)
-    assert.equal(await mayOwnerReset(first.db, bakery.id, member.person), false)
+    assert.equal(await mayOwnerReset(first.db.control, bakery.id, member.person), false)
   })
   assert.deepEqual(await entriesOf(member), [2, 1])
   const { text } = await getPage(api, '/dashboard', { cookie: await enter(member) })

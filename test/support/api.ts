@@ -184,7 +184,7 @@ export async function startApi(
         ? (changeTables(databaseUrl, text) as Promise<R[]>)
         : (app.db.query({ text, values }) as Promise<R[]>),
     peopleRows: <R>(text: string, values: unknown[] = []) =>
-      app.db.people.query({ text, values }) as Promise<R[]>,
+      app.db.control.query({ text, values }) as Promise<R[]>,
   }
 }
 

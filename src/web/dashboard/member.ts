@@ -25,7 +25,7 @@ import type { DashboardRoute, Visit } from './visit.ts'
 /** The member that the URL names. */
 async function requireMember({ app, company, params }: Visit): Promise<MemberOfCompany> {
   const id = idOfSuffix(params.person ?? '')
-  const member = id && (await findMember(app.db, company.id, id))
+  const member = id && (await findMember(app.db.control, company.id, id))
   if (!member) throw problem('route_not_found')
   return member
 }
@@ -67,10 +67,11 @@ ${card(texts.removeTitle, remove)}`
 async function factorsOf(visit: Visit, member: MemberOfCompany): Promise<Html> {
   const { db } = visit.app
   const texts = MEMBERS[visit.language].factors
-  const person = (await findPerson(db, member.personId))!
-  if (!hasFactor(await listFactors(db, person))) return html`<p>${pill(texts.none, 'warn')}</p>`
+  const person = (await findPerson(db.control, member.personId))!
+  if (!hasFactor(await listFactors(db.control, person)))
+    return html`<p>${pill(texts.none, 'warn')}</p>`
   const state = html`<p>${pill(texts.has, 'good')}</p>`
-  if (!(await mayOwnerReset(db, visit.company.id, person))) {
+  if (!(await mayOwnerReset(db.control, visit.company.id, person))) {
     return html`${state}<p class="soft">${texts.others}</p>`
   }
   const form = visit.formOf(
@@ -89,9 +90,9 @@ async function saveRole(visit: Visit): Promise<FastifyReply> {
   if (!isRole(role)) return show(visit, member)
   if (role === 'owner') await requireFewAccessChanges(visit.app, visit.company.id)
   const { fault } = await tryForm(() =>
-    app.db.transaction(async (tx) => {
+    app.db.transaction(async (tx, control) => {
       const now = app.systemClock.now()
-      const changed = await changeRole(tx, app, company, id, role, visit.person.name, now)
+      const changed = await changeRole(tx, control, app, company, id, role, visit.person.name, now)
       if (!changed) return
       await visit.record(tx, 'member.change-role', { type: 'person', id }, { role, ...changed })
     }),
@@ -104,8 +105,8 @@ async function remove(visit: Visit): Promise<FastifyReply> {
   const member = await requireMember(visit)
   const { personId: id } = member
   const { fault } = await tryForm(() =>
-    app.db.transaction(async (tx) => {
-      const removed = await removeMember(tx, company.id, id)
+    app.db.transaction(async (tx, control) => {
+      const removed = await removeMember(control, company.id, id)
       const details = { role: member.role, ...removed }
       await visit.record(tx, 'member.remove', { type: 'person', id }, details)
     }),
@@ -120,10 +121,10 @@ async function reset(visit: Visit): Promise<FastifyReply> {
   const member = await requireMember(visit)
   if (member.personId === owner.id) return visit.reply.redirect('/account/security', 303)
   await requireFewAccessChanges(visit.app, visit.company.id)
-  const outcome = await app.db.transaction(async (tx) => {
-    const person = await lockPerson(tx, member.personId)
-    if (!(await mayOwnerReset(tx, company.id, person))) return 'others'
-    return (await resetFactors(tx, app, person, author, owner.name)) ? 'done' : 'gone'
+  const outcome = await app.db.transaction(async (tx, control) => {
+    const person = await lockPerson(control, member.personId)
+    if (!(await mayOwnerReset(control, company.id, person))) return 'others'
+    return (await resetFactors(tx, control, app, person, author, owner.name)) ? 'done' : 'gone'
   })
   if (outcome === 'done') return visit.redirect(MEMBERS_PATH, 'reset')
   return show(visit, member, null, texts[outcome])

@@ -39,8 +39,8 @@ async function list(visit: Visit): Promise<FastifyReply> {
   const { app, company, language } = visit
   const texts = MEMBERS[language]
   const [members, invitations] = await Promise.all([
-    listMembers(app.db, company.id),
-    listInvitations(app.db, company.id, app.systemClock.now()),
+    listMembers(app.db.control, company.id),
+    listInvitations(app.db.control, company.id, app.systemClock.now()),
   ])
   const action = html`<a class="button slim" href="${visit.url(INVITE)}">${icon('plus')}${texts.invite}</a>`
   const body = html`${heading(texts.title, action)}${settingsTabs(visit, '/members')}
@@ -143,18 +143,18 @@ const inviteAs = (
   { email, role }: Typed,
   action: 'member.invite' | 'invitation.resend',
 ) =>
-  app.db.transaction(async (tx) => {
+  app.db.transaction(async (tx, control) => {
     const { language } = company
     const by = { by: person.name, invitedBy: person.id }
     const invitation = { email, company, role, makesOperator: false, language, ...by }
-    const { link } = await invite(tx, app, invitation, app.systemClock.now())
+    const { link } = await invite(tx, control, app, invitation, app.systemClock.now())
     await record(tx, action, { type: 'invitation', id: invitationIdOf(link) }, { role })
   })
 
 /** The invitation that the URL names, if it still waits. */
 async function requireInvitation({ app, company, params }: Visit): Promise<PersonLink> {
   const hash = Buffer.from(params.invitation ?? '', 'base64url')
-  const link = await findInvitation(app.db, company.id, hash, app.systemClock.now())
+  const link = await findInvitation(app.db.control, company.id, hash, app.systemClock.now())
   if (!link) throw problem('route_not_found')
   return link
 }
@@ -198,8 +198,8 @@ async function resend(visit: Visit): Promise<FastifyReply> {
 async function withdraw(visit: Visit): Promise<FastifyReply> {
   const { app, company } = visit
   const link = await requireInvitation(visit)
-  await app.db.transaction(async (tx) => {
-    await deleteInvitation(tx, company.id, link.tokenHash)
+  await app.db.transaction(async (tx, control) => {
+    await deleteInvitation(control, company.id, link.tokenHash)
     const record = { type: 'invitation', id: invitationIdOf(link) } as const
     await visit.record(tx, 'invitation.cancel', record, { role: link.role! })
   })

@@ -133,7 +133,7 @@ async function findMember({ site, person, params }: SignedIn) {
   if (id === null) return null
   const app = await placeOf(site.app, id)
   const [role, company] = await Promise.all([
-    findRole(site.app.db, id, person.id),
+    findRole(site.app.db.control, id, person.id),
     findCompany(app.db, id),
   ])
   return role && company ? { role, company } : null
@@ -186,8 +186,8 @@ async function showCompanies(visitor: SignedIn): Promise<FastifyReply> {
   const { site, reply, person, language } = visitor
   const texts = DASHBOARD[language]
   const [memberships, invitations] = await Promise.all([
-    listMemberships(site.app.db, person.id),
-    listInvitationsTo(site.app.db, person.email, site.app.systemClock.now()),
+    listMemberships(site.app.db.control, person.id),
+    listInvitationsTo(site.app.db.control, person.email, site.app.systemClock.now()),
   ])
   const reached = memberships.filter(({ name }) => name !== null)
   if (memberships.length === 1 && reached.length === 1 && invitations.length === 0)

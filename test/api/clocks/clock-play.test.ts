@@ -6,7 +6,7 @@ import { findDue, findReleasable } from '../../../src/core/charges/due-store.ts'
 import { dueWorkOf } from '../../../src/core/clocks/due.ts'
 import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../../../src/core/companies/announce.ts'
 import type { DueTask, FullApp } from '../../../src/core/full-app.ts'
-import { asOnePlace, type Tx } from '../../../src/db/database.ts'
+import { createTx, type Tx } from '../../../src/db/database.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { expireDueCharges } from '../../../src/worker/charges.ts'
 import { advanceTestClocks } from '../../../src/worker/clocks.ts'
@@ -216,7 +216,7 @@ test('work that fails is tried again, and time does not go past it', async () =>
 
 /** Explains statements instead of executing them. */
 function explaining(plans: string[]): Tx {
-  return asOnePlace({
+  return createTx({
     wake: () => {},
     notify: () => {},
     async query({ text, values = [] }) {
