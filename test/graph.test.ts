@@ -68,6 +68,7 @@ const MAY_USE: Record<string, string[]> = {
     'feed',
     'idempotency.ts',
     'payments',
+    'places',
     'request-log',
   ],
   'idempotency.ts': [],

@@ -6,6 +6,7 @@ import type { AppWithDeliveries } from './deliveries/metrics.ts'
 import type { AppWithFeed } from './feed/waits.ts'
 import type { FindStored } from './idempotency.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
+import type { Front } from './places/front.ts'
 import type { AppWithRequestLog } from './request-log/batch.ts'
 
 /** A kind of due work, and the task that does it. */
@@ -25,3 +26,6 @@ export type FullApp = AppWithActivity &
   AppWithFeed &
   AppWithRequestLog &
   AppWithDue<DueTask> & { findStored: FindStored }
+
+/** The app in front of all places. */
+export type FullFront = Front<FullApp>

@@ -51,8 +51,8 @@ export type ControlTx = Tx & {
   /** Where the tables of a company are. */
   at(companyId: string): Tx | Promise<Tx>
   /**
-   * Undoes what this transaction has done where a company is, because its database does not answer,
-   * and goes on without. False: it cannot, because that is its own database, or the control database.
+   * Undoes what this transaction has done where a company is, because that does not answer, and
+   * goes on without. False: it cannot, because that is its own database, or the control database.
    */
   leaveOut(place: Tx): boolean
 }
@@ -175,14 +175,15 @@ export function createTx({ query, wake, notify, last }: Parts): ControlTx {
   return tx
 }
 
+/** It is the control database too. */
+const asControl = (db: Omit<ControlDatabase, 'control'>): ControlDatabase =>
+  Object.assign(db, { control: db as ControlDatabase })
+
 /** A number of connections is one for requests, and as many again for tasks. */
-export function openDatabase(
-  url: string,
-  size: number | Connections,
-  listener = NOBODY,
-): ControlDatabase {
-  const most = typeof size === 'number' ? undivided(size) : size
-  const sources = openSources(url, most)
+type Size = number | Connections
+
+export function openDatabase(url: string, size: Size, listener = NOBODY): ControlDatabase {
+  const sources = openSources(url, typeof size === 'number' ? undivided(size) : size)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
@@ -226,7 +227,7 @@ export function openDatabase(
         wake: listener.wake,
         notify: notifier.notify,
       })
-    const own: ControlDatabase = {
+    return asControl({
       ...txOn(sources[kind]),
       hot: txOn(sources.hot),
       light: txOn(sources.light),
@@ -246,11 +247,7 @@ export function openDatabase(
       refusedWrite,
       heartbeat,
       end,
-      get control() {
-        return own
-      },
-    }
-    return own
+    })
   }
   return view('requests', null)
 }

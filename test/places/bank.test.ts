@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { appsOf } from '../../src/core/app.ts'
 import { auditDue } from '../../src/core/audits/commands.ts'
+import { appsOf } from '../../src/core/places/front.ts'
 import { moveCompany, type Step } from '../../src/core/places/move.ts'
 import { reconcileDue } from '../../src/core/reconciliation/received.ts'
 import { toCents } from '../../src/lib/money.ts'
