@@ -74,6 +74,7 @@ const MAY_USE: Record<string, string[]> = {
   'idempotency.ts': [],
   'installation.ts': [],
   mails: ['tasks.ts'],
+  moves: ['companies', 'places'],
   'operate.ts': ['activity', 'app.ts', 'companies'],
   operator: ['activity', 'clocks', 'companies', 'mails'],
   'orders.ts': ['claims.ts'],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { moveCompany } from '../../src/core/moves/move.ts'
 import { appsOf } from '../../src/core/places/front.ts'
-import { moveCompany } from '../../src/core/places/move.ts'
 import { runWorker } from '../../src/serving.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { startReceiver } from '../support/receiver.ts'
