@@ -7,6 +7,7 @@ import type { DueSource } from './due.ts'
 import type { AppWithFeed } from './feed/waits.ts'
 import type { FindStored } from './idempotency.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
+import type { Front } from './places/front.ts'
 import type { AppWithRequestLog } from './request-log/batch.ts'
 
 /** A kind of due work, and the task that does it. */
@@ -28,3 +29,6 @@ export type FullApp = AppWithActivity &
   AppWithFeed &
   AppWithRequestLog &
   AppWithDue<DueTask> & { findStored: FindStored }
+
+/** The app in front of all places. */
+export type FullFront = Front<FullApp>

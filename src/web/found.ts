@@ -1,4 +1,3 @@
-import { placeOf } from '../core/app.ts'
 import type { Billing } from '../core/billings/rules.ts'
 import { find as findBilling } from '../core/billings/store.ts'
 import { isOfPlainPages, readPageToken } from '../core/charges/addresses.ts'
@@ -6,7 +5,8 @@ import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/cha
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
+import { placeOf } from '../core/places/front.ts'
 import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -40,12 +40,12 @@ const FINAL: State[] = ['paid', 'refunded', 'expired', 'canceled', 'approved', '
 export const isFinal = (state: State): boolean => FINAL.includes(state)
 
 export async function lookUp(
-  anyApp: FullApp,
+  front: FullFront,
   token: string,
   findOwner = (app: FullApp, id: Uuid) => findCompany(app.db, id),
 ): Promise<Found> {
-  const named = readPageToken(anyApp.vault, token)
-  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
+  const named = readPageToken(front.vault, token)
+  const app = await placeOf(front, named?.companyId)
   const company = named && (await findOwner(app, named.companyId))
   if (!company) throw problem('charge_not_found')
   const owner = { app: withCompanyClock(forCompany(app, company), company), company, token }

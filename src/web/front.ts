@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { countLiveWorkers } from '../core/deliveries/workers.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import { hasAnySandbox } from '../core/places/across.ts'
 import type { Language } from '../lib/language.ts'
 import { VERSION } from '../lib/version.ts'
@@ -58,7 +58,7 @@ ${action}
 type State = { database: string | null; workers: number; hasBank: boolean }
 
 /** What is running. If the database does not answer, the page says so. */
-async function readState(app: FullApp): Promise<State> {
+async function readState(app: FullFront): Promise<State> {
   const { db, config } = app
   try {
     const [row] = await db.query<{ version: string }>({

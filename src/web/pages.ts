@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
@@ -34,7 +34,7 @@ type Pages = {
 }
 
 /** The pages for people. They need no key, read forms instead of JSON, and show errors as pages. */
-export function createPages(app: FullApp, own: Omit<Site, 'app' | 'assets' | 'files'>): Pages {
+export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | 'files'>): Pages {
   const files = app.limits.queue('files of a company', { perOwner: MAX_FILES })
   const site: Site = { app, assets: readAssets(), files, ...own }
   return {

@@ -7,6 +7,7 @@ import type { Charge, Payer } from '../core/charges/rules.ts'
 import { type Company, checksTaxIds, taxIdFault } from '../core/companies/rules.ts'
 import type { Person } from '../core/customers/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
+import { placeOf } from '../core/places/front.ts'
 import { subscribeThrough, termsOfLink } from '../core/recurrences/offers.ts'
 import { asOf, type Recurrence, type Terms } from '../core/recurrences/rules.ts'
 import { findStarted } from '../core/recurrences/store.ts'
@@ -123,7 +124,8 @@ export async function actOnSubscription(
   }
   if ('charge' in asked && shipping) await keepShipping(app, asked.charge, shipping.shipping)
   const customer = payer?.person
-  const begun = await subscribeThrough(site.app, customer ? { customer } : {}, { token })
+  const placed = await placeOf(site.app, company.id)
+  const begun = await subscribeThrough(placed, customer ? { customer } : {}, { token })
   const id = fromPublic('rec', begun.id)!
   return reply.redirect(pageOf({ companyId: company.id, id }, asked), 303)
 }

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -67,13 +67,14 @@ export type BankChange = {
 /** Writes that the company's money goes elsewhere, because somebody else may have done it. */
 export function mailBankChange(
   tx: Tx,
+  control: ControlTx,
   vault: Vault,
   company: Company,
   change: BankChange,
   now: Date,
 ): Promise<void> {
   const letterTo = (reader: Reader) => letterOf(company, reader, change, now)
-  return mailOwners(tx, vault, company, 'bank-changed', letterTo, now)
+  return mailOwners(tx, control, vault, company, 'bank-changed', letterTo, now)
 }
 
 function letterOf(

@@ -1,5 +1,5 @@
 import type { Part } from '../../db/columns.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import type { ControlTx, Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /** A company as the operator sees it: nothing of its payers. */
@@ -64,11 +64,11 @@ export type ListedPerson = {
 
 /** People, newest first, by a part of their name or address. */
 export async function listPeople(
-  tx: Tx,
+  tx: ControlTx,
   { search, onlyOperators }: { search: string; onlyOperators: boolean },
   { limit, after }: Part,
 ): Promise<ListedPerson[]> {
-  return tx.people.query<Row & ListedPerson>({
+  return tx.query<Row & ListedPerson>({
     text: `select p.id, p.email, p.name, p.is_operator as "isOperator",
              p.totp_confirmed_at is not null
                or exists (select from passkeys k where k.person_id = p.id) as "hasSecondFactor",

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
@@ -173,6 +173,7 @@ function letterOf(
 /** Writes to the owners and to the company about a change of who can reach its money. */
 export const mailAccessChange = (
   tx: Tx,
+  control: ControlTx,
   vault: Vault,
   company: Company,
   change: AccessChange,
@@ -180,7 +181,7 @@ export const mailAccessChange = (
   except: Uuid | null = null,
 ): Promise<void> => {
   const letterTo = (reader: Reader) => letterOf(company, reader, change, now)
-  return mailOwners(tx, vault, company, 'access-changed', letterTo, now, except)
+  return mailOwners(tx, control, vault, company, 'access-changed', letterTo, now, except)
 }
 
 /** Whether all owners are told of a new key: one that moves real money without anybody's password. */
@@ -190,6 +191,7 @@ export const isKeyOfMoney = ({ mode }: Pick<Company, 'mode'>, scopes: readonly S
 /** Writes to all owners about a new key that can move money. */
 export async function mailNewKey(
   tx: Tx,
+  control: ControlTx,
   vault: Vault,
   company: Company,
   key: NewKey,
@@ -197,5 +199,5 @@ export async function mailNewKey(
   now: Date,
 ): Promise<void> {
   if (!isKeyOfMoney(company, key.scopes)) return
-  await mailAccessChange(tx, vault, company, { what: 'key-created', key, by }, now)
+  await mailAccessChange(tx, control, vault, company, { what: 'key-created', key, by }, now)
 }

@@ -1,4 +1,4 @@
-import type { Row, Tx } from '../../db/database.ts'
+import type { ControlTx, Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
@@ -13,8 +13,8 @@ const MAX_OWNERS = 50
 
 type Owner = Row & { id: Uuid; email: string; language: Language }
 
-const listOwners = (tx: Tx, companyId: Uuid): Promise<Owner[]> =>
-  tx.people.query<Owner>({
+const listOwners = (tx: ControlTx, companyId: Uuid): Promise<Owner[]> =>
+  tx.query<Owner>({
     text: `select p.id, p.email, p.language from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 and m.role = 'owner'
            order by m.created_at, p.id limit $2`,
@@ -31,6 +31,7 @@ export type Reader = { to: string; language: Language }
  */
 export async function mailOwners(
   tx: Tx,
+  control: ControlTx,
   vault: Vault,
   company: Company,
   kind: MailKind,
@@ -38,7 +39,7 @@ export async function mailOwners(
   now: Date,
   except: Uuid | null = null,
 ): Promise<void> {
-  const owners = (await listOwners(tx, company.id)).filter(({ id }) => id !== except)
+  const owners = (await listOwners(control, company.id)).filter(({ id }) => id !== except)
   const own = [company.email, codeEmailOf(company, now)]
   const readers = [
     ...own.map((to) => ({ to, language: company.language })),
@@ -56,13 +57,18 @@ export async function mailOwners(
 }
 
 /** Whether an address is of the company itself or of one of its people. */
-export async function isOwnAddress(tx: Tx, companyId: Uuid, address: string): Promise<boolean> {
+export async function isOwnAddress(
+  tx: Tx,
+  control: ControlTx,
+  companyId: Uuid,
+  address: string,
+): Promise<boolean> {
   const company = await tx.query({
     text: 'select 1 from companies where id = $1 and lower(email) = lower($2)',
     values: [companyId, address],
   })
   if (company.length > 0) return true
-  const people = await tx.people.query({
+  const people = await control.query({
     text: `select 1 from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 and lower(p.email) = lower($2)`,
     values: [companyId, address],

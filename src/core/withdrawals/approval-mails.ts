@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { suffixOf, toPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
@@ -65,11 +65,12 @@ const TEXTS: Record<Language, Texts> = { pt, en }
 /** Asks everybody who can approve a withdrawal, except who has started it. */
 export async function mailApprovers(
   tx: Tx,
+  control: ControlTx,
   app: App,
   company: Company,
   withdrawal: Withdrawal,
 ): Promise<void> {
-  const allowed = await listAllowed(tx, company.id, 'balance:write', MAX_ASKED)
+  const allowed = await listAllowed(control, company.id, 'balance:write', MAX_ASKED)
   const requester = allowed.find(({ id }) => id === withdrawal.requestedBy)
   const asked = allowed.filter((person) => person !== requester)
   const times = {

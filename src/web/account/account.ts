@@ -69,7 +69,7 @@ type Faults = {
 async function show(visitor: SignedIn, faults: Faults = {}): Promise<FastifyReply> {
   const { site, person, language } = visitor
   const texts = ACCOUNT_PAGE[language]
-  const sessions = await listSessions(site.app.db, person.id)
+  const sessions = await listSessions(site.app.db.control, person.id)
   const security = html`<p class="soft">${texts.securityText}</p><div class="actions"><a class="button quiet slim" href="/account/security">${texts.openSecurity}</a></div>`
   const body = html`<section class="card"><p class="small"><a href="/dashboard">${texts.companies}</a></p><h1>${texts.title}</h1>
 ${doneNotice(visitor, texts.done)}${faults.notice && notice(faults.notice, 'bad')}
@@ -166,8 +166,8 @@ async function saveProfile(visitor: SignedIn): Promise<FastifyReply> {
   const language = form.language === 'en' ? 'en' : 'pt'
   try {
     const name = requireName(form.name ?? '')
-    await setName(db, person.id, name, now)
-    await setLanguage(db, person.id, language, now)
+    await setName(db.control, person.id, name, now)
+    await setLanguage(db.control, person.id, language, now)
     return done(visitor, 'profile')
   } catch (error) {
     if (!(error instanceof Problem)) throw error
@@ -191,7 +191,7 @@ async function savePassword(visitor: SignedIn): Promise<FastifyReply> {
     if (fault) return show(visitor, fault)
   }
   const hashed = await hashPassword(app, addressOf(request), password)
-  await app.db.transaction(async (tx) => {
+  await app.db.control.transaction(async (tx) => {
     await choosePassword(tx, app, person, hashed, app.systemClock.now(), session.id)
     await visitor.recordOwn(tx, 'password.change')
   })
@@ -216,7 +216,7 @@ async function endOne(visitor: SignedIn): Promise<FastifyReply> {
   const { site, person, form } = visitor
   const id = idOfSuffix(form.session ?? '')
   if (id) {
-    await site.app.db.transaction(async (tx) => {
+    await site.app.db.control.transaction(async (tx) => {
       await deleteSessionOf(tx, person.id, id)
       await visitor.recordOwn(tx, 'session.end')
     })
@@ -226,7 +226,7 @@ async function endOne(visitor: SignedIn): Promise<FastifyReply> {
 
 async function endOthers(visitor: SignedIn): Promise<FastifyReply> {
   const { site, person, session } = visitor
-  await site.app.db.transaction(async (tx) => {
+  await site.app.db.control.transaction(async (tx) => {
     await deleteSessions(tx, person.id, session.id)
     await visitor.recordOwn(tx, 'session.end')
   })

@@ -38,7 +38,7 @@ export function registerConfirm(scope: FastifyInstance, site: Site, guesses: Gue
     const proof = await check(visitor, guesses)
     if ('text' in proof) return show(visitor, next, proof)
     const now = site.app.systemClock.now()
-    await confirmSession(site.app.db, visitor.session.id, proof.isSecondFactor, now)
+    await confirmSession(site.app.db.control, visitor.session.id, proof.isSecondFactor, now)
     return reply.redirect(next, 303)
   })
 }
@@ -58,7 +58,7 @@ type Ways = {
 }
 
 async function waysOf({ person, site, request }: SignedIn): Promise<Ways> {
-  const factor = hasFactor(await listFactors(site.app.db, person))
+  const factor = hasFactor(await listFactors(site.app.db.control, person))
   const password = !factor && person.password !== null
   const hasNone = !factor && !password
   const isLocal = isLocalHost(site, request)

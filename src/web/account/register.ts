@@ -32,7 +32,7 @@ export function registerAccount(scope: FastifyInstance, site: Site): void {
   registerWaitingInvitations(scope, site)
   scope.post('/sign-out', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)
-    if (visitor) await deleteSession(app.db, visitor.session.id)
+    if (visitor) await deleteSession(app.db.control, visitor.session.id)
     return removeCookie(reply, app.publicUrl).redirect('/sign-in', 303)
   })
   scope.post('/account/language', async (request, reply) => {
@@ -40,7 +40,7 @@ export function registerAccount(scope: FastifyInstance, site: Site): void {
     if (!visitor) return reply.redirect('/sign-in', 303)
     const { person, form } = visitor
     const language = form.language === 'en' ? 'en' : 'pt'
-    await setLanguage(app.db, person.id, language, app.systemClock.now())
+    await setLanguage(app.db.control, person.id, language, app.systemClock.now())
     return reply.redirect(safePath(form.next), 303)
   })
 }

@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Author, AuthorKind, Entry, RecordType } from '../../core/activity/rules.ts'
 import { type ActivityFilter, listAuthors, listEntries } from '../../core/activity/store.ts'
 import { emailsOf } from '../../core/people/store.ts'
-import type { Tx } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { type Column as CsvColumn, csvWriter } from '../../lib/csv.ts'
 import { idOfSuffix, isUuid, lowestIdAt, suffixOf, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
@@ -52,22 +52,22 @@ function readAuthor(text: string): ActivityFilter['author'] {
 type LogVisit = Filtered & Pick<Visit, 'url'>
 
 /** Whose log it is, and the actions that it has. */
-type Log = { tx: Tx; id: Uuid; words: ActionWords; actions: readonly string[] }
+type Log = { db: Database; id: Uuid; words: ActionWords; actions: readonly string[] }
 
 /** Entries of a log, with filters and pages. */
-export async function entriesOf(visit: LogVisit, { tx, id, words, actions }: Log): Promise<Html> {
+export async function entriesOf(visit: LogVisit, { db, id, words, actions }: Log): Promise<Html> {
   const { language, query } = visit
   const texts = ACTIVITY[language]
   const filter = filterOf(visit)
   const [found, authors] = await Promise.all([
     // One more than the page holds shows whether there is a next page.
-    listEntries(tx, id, filter, PAGE_SIZE + 1),
-    listAuthors(tx, id),
+    listEntries(db, id, filter, PAGE_SIZE + 1),
+    listAuthors(db, id),
   ])
   const entries = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? suffixOf(entries.at(-1)!.id) : null
   const people = entries.flatMap(({ record }) => (record?.type === 'person' ? [record.id] : []))
-  const emails = await emailsOf(tx, people)
+  const emails = await emailsOf(db.control, people)
   const { author, action, from, to } = query
   const isFiltered = Boolean(author || action || from || to)
   const list = table(
@@ -84,7 +84,7 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const { app, company } = visit
   const { title, about } = ACTIVITY[visit.language]
   const words = wordsOf(visit.site.operations)
-  const log = { tx: app.db, id: company.id, words, actions: Object.keys(words) }
+  const log = { db: app.db, id: company.id, words, actions: Object.keys(words) }
   const entries = await entriesOf(visit, log)
   const body = html`<p class="soft">${about}</p>
 ${entries}`

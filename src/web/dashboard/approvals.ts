@@ -26,9 +26,9 @@ async function showSetting(visit: Visit, typed: string | null = null): Promise<F
   const texts = APPROVALS[language]
   const [limit, approvers] = await Promise.all([
     findLimit(app.db, company.id),
-    listAllowed(app.db, company.id, 'balance:write', 2),
+    listAllowed(app.db.control, company.id, 'balance:write', 2),
   ])
-  const setter = limit && (await findPerson(app.db, limit.setBy))
+  const setter = limit && (await findPerson(app.db.control, limit.setBy))
   const fields = fieldsOf([
     {
       name: 'amount',
@@ -77,13 +77,13 @@ async function remove(visit: Visit): Promise<FastifyReply> {
 async function change(visit: Visit, above: Cents | null): Promise<void> {
   const { app, company, person, record } = visit
   await requireFewAccessChanges(visit.app, visit.company.id)
-  await app.db.transaction(async (tx) => {
+  await app.db.transaction(async (tx, control) => {
     const now = app.systemClock.now()
     const before = (await findLimit(tx, company.id))?.above ?? null
     if (before === above) return
     await setLimit(tx, company.id, above === null ? null : { above, setBy: person.id, setAt: now })
     const letter = { what: 'approval-limit', before, after: above, by: person.name } as const
-    await mailAccessChange(tx, app.vault, company, letter, now)
+    await mailAccessChange(tx, control, app.vault, company, letter, now)
     const details = above === null ? { removed: true } : { above }
     await record(tx, 'approval.change-limit', { type: 'company', id: company.id }, details)
   })
@@ -96,8 +96,8 @@ const deciding =
     const id = fromPublic('wd', params.id ?? '')
     if (id === null) throw problem('withdrawal_not_found')
     const { fault } = await tryForm(() =>
-      app.db.transaction(async (tx) => {
-        const decided = await act(tx, app, company.id, id, person.id)
+      app.db.transaction(async (tx, control) => {
+        const decided = await act(tx, control, app, company.id, id, person.id)
         if (!decided) return
         const { value } = decided
         await visit.record(tx, action, { type: 'withdrawal', id: params.id! }, { value })

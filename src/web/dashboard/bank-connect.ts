@@ -13,7 +13,7 @@ import {
   withCredentials,
 } from '../../core/banks/given.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { inSlot } from '../../lib/fair-queue.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
@@ -196,12 +196,12 @@ async function connect(visit: Visit): Promise<FastifyReply> {
   if (!done.bank) return showConnect(visit, { typed, faults: done.faults })
   const { bank } = done
   const { fault: refused } = await tryForm(() =>
-    commitOnce(visit, wantedIn(visit), async (tx) => {
+    commitOnce(visit, wantedIn(visit), async (tx, control) => {
       await requireNoDifference(tx, company.id)
       await save(visit, tx, bank)
       if (pixKey !== company.pixKey) await changeKey(visit, tx, pixKey)
       const { payoutKey = null, profile } = bank
-      await mailChange(visit, tx, { bank: profile.title, keys: { pixKey, payoutKey } })
+      await mailChange(visit, tx, control, { bank: profile.title, keys: { pixKey, payoutKey } })
       return {}
     }),
   )
@@ -236,10 +236,15 @@ async function changeKey(visit: Visit, tx: Tx, pixKey: string): Promise<void> {
   await visit.record(tx, 'company.update', record, { fields: ['pixKey'] })
 }
 
-function mailChange(visit: Visit, tx: Tx, change: Omit<BankChange, 'by'>): Promise<void> {
+function mailChange(
+  visit: Visit,
+  tx: Tx,
+  control: ControlTx,
+  change: Omit<BankChange, 'by'>,
+): Promise<void> {
   const { app, company, person } = visit
   const changed = { ...change, by: person.name }
-  return mailBankChange(tx, app.vault, company, changed, app.systemClock.now())
+  return mailBankChange(tx, control, app.vault, company, changed, app.systemClock.now())
 }
 
 async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
@@ -263,13 +268,13 @@ async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
   const { bank, faults } = done
   if (!bank) return show(faults)
   const { fault: refused } = await tryForm(() =>
-    commitOnce(visit, wantedIn(visit), async (tx) => {
+    commitOnce(visit, wantedIn(visit), async (tx, control) => {
       // Another client id may be that of another account.
       const isOther = bank.clientId !== connection.clientId
       if (isOther) await requireNoDifference(tx, company.id)
       await save(visit, tx, bank, record.id)
       const keys = { pixKey: company.pixKey, payoutKey: record.payoutKey }
-      if (isOther) await mailChange(visit, tx, { bank: bank.profile.title, keys })
+      if (isOther) await mailChange(visit, tx, control, { bank: bank.profile.title, keys })
       return {}
     }),
   )
@@ -306,11 +311,11 @@ async function disconnect(visit: Visit): Promise<FastifyReply> {
   const removed = await askForPage(app, company, () => removeCallbacks(app, company, found.bank))
   if (removed === 'running') return visit.redirect(BANK, 'running')
   const { fault: refused } = await tryForm(() =>
-    commitOnce(visit, {}, async (tx) => {
+    commitOnce(visit, {}, async (tx, control) => {
       await requireNoDifference(tx, company.id)
       await disconnectBank(tx, company.id, found.bank.id)
       await visit.record(tx, 'bank.disconnect', { type: 'bank', id: profile.name })
-      await mailChange(visit, tx, { bank: profile.title, keys: null })
+      await mailChange(visit, tx, control, { bank: profile.title, keys: null })
       return {}
     }),
   )

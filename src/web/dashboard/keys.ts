@@ -154,10 +154,10 @@ async function make(
   const { app, company, person } = visit
   if (isKeyOfMoney(company, wanted.scopes)) await requireFewAccessChanges(app, company.id)
   const made: { text: string | null } = { text: null }
-  await commitOnce(visit, wanted, async (tx) => {
+  await commitOnce(visit, wanted, async (tx, control) => {
     const { id, text } = await createKey(tx, app.vault, company, wanted, app.clock.now())
     const { name, scopes } = wanted
-    await mailNewKey(tx, app.vault, company, wanted, person.name, app.systemClock.now())
+    await mailNewKey(tx, control, app.vault, company, wanted, person.name, app.systemClock.now())
     await visit.record(tx, action, { type: 'key', id }, { name, scopes })
     made.text = text
     return { id }

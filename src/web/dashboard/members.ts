@@ -63,8 +63,8 @@ async function list(visit: Visit): Promise<FastifyReply> {
   const { app, company, language } = visit
   const texts = MEMBERS[language]
   const [members, invitations] = await Promise.all([
-    listMembers(app.db, company.id),
-    listInvitations(app.db, company.id, app.systemClock.now()),
+    listMembers(app.db.control, company.id),
+    listInvitations(app.db.control, company.id, app.systemClock.now()),
   ])
   return sendSettings(visit, '/members', {
     title: texts.title,
@@ -169,18 +169,18 @@ const inviteAs = (
   { email, role }: Typed,
   action: 'member.invite' | 'invitation.resend',
 ) =>
-  app.db.transaction(async (tx) => {
+  app.db.transaction(async (tx, control) => {
     const { language } = company
     const by = { by: person.name, invitedBy: person.id }
     const invitation = { email, company, role, makesOperator: false, language, ...by }
-    const { link } = await invite(tx, app, invitation, app.systemClock.now())
+    const { link } = await invite(tx, control, app, invitation, app.systemClock.now())
     await record(tx, action, { type: 'invitation', id: invitationIdOf(link) }, { role })
   })
 
 /** The invitation that the URL names, if it still waits. */
 async function requireInvitation({ app, company, params }: Visit): Promise<PersonLink> {
   const hash = Buffer.from(params.invitation ?? '', 'base64url')
-  const link = await findInvitation(app.db, company.id, hash, app.systemClock.now())
+  const link = await findInvitation(app.db.control, company.id, hash, app.systemClock.now())
   if (!link) throw problem('route_not_found')
   return link
 }
@@ -215,8 +215,8 @@ async function resend(visit: Visit): Promise<FastifyReply> {
 async function withdraw(visit: Visit): Promise<FastifyReply> {
   const { app, company } = visit
   const link = await requireInvitation(visit)
-  await app.db.transaction(async (tx) => {
-    await deleteInvitation(tx, company.id, link.tokenHash)
+  await app.db.transaction(async (tx, control) => {
+    await deleteInvitation(control, company.id, link.tokenHash)
     const record = { type: 'invitation', id: invitationIdOf(link) } as const
     await visit.record(tx, 'invitation.cancel', record, { role: link.role! })
   })
@@ -226,7 +226,7 @@ async function withdraw(visit: Visit): Promise<FastifyReply> {
 /** The member that the URL names. */
 async function requireMember({ app, company, params }: Visit): Promise<MemberOfCompany> {
   const id = idOfSuffix(params.person ?? '')
-  const member = id && (await findMember(app.db, company.id, id))
+  const member = id && (await findMember(app.db.control, company.id, id))
   if (!member) throw problem('route_not_found')
   return member
 }
@@ -263,10 +263,11 @@ ${card(texts.removeTitle, remove)}`,
 async function factorsOf(visit: Visit, member: MemberOfCompany): Promise<Html> {
   const { db } = visit.app
   const texts = MEMBERS[visit.language].factors
-  const person = (await findPerson(db, member.personId))!
-  if (!hasFactor(await listFactors(db, person))) return html`<p>${pill(texts.none, 'warn')}</p>`
+  const person = (await findPerson(db.control, member.personId))!
+  if (!hasFactor(await listFactors(db.control, person)))
+    return html`<p>${pill(texts.none, 'warn')}</p>`
   const state = html`<p>${pill(texts.has, 'good')}</p>`
-  if (!(await mayOwnerReset(db, visit.company.id, person))) {
+  if (!(await mayOwnerReset(db.control, visit.company.id, person))) {
     return html`${state}<p class="soft">${texts.others}</p>`
   }
   const action = `${pathOf(member)}/reset-factors`
@@ -283,9 +284,9 @@ async function saveRole(visit: Visit): Promise<FastifyReply> {
   if (!isRole(role)) return show(visit, member)
   if (role === 'owner') await requireFewAccessChanges(visit.app, visit.company.id)
   const { fault } = await tryForm(() =>
-    app.db.transaction(async (tx) => {
+    app.db.transaction(async (tx, control) => {
       const now = app.systemClock.now()
-      const changed = await changeRole(tx, app, company, id, role, visit.person.name, now)
+      const changed = await changeRole(tx, control, app, company, id, role, visit.person.name, now)
       if (!changed) return
       await visit.record(tx, 'member.change-role', { type: 'person', id }, { role, ...changed })
     }),
@@ -298,8 +299,8 @@ async function remove(visit: Visit): Promise<FastifyReply> {
   const member = await requireMember(visit)
   const { personId: id } = member
   const { fault } = await tryForm(() =>
-    app.db.transaction(async (tx) => {
-      const removed = await removeMember(tx, company.id, id)
+    app.db.transaction(async (tx, control) => {
+      const removed = await removeMember(control, company.id, id)
       const details = { role: member.role, ...removed }
       await visit.record(tx, 'member.remove', { type: 'person', id }, details)
     }),
@@ -314,10 +315,10 @@ async function reset(visit: Visit): Promise<FastifyReply> {
   const member = await requireMember(visit)
   if (member.personId === owner.id) return visit.reply.redirect('/account/security', 303)
   await requireFewAccessChanges(visit.app, visit.company.id)
-  const outcome = await app.db.transaction(async (tx) => {
-    const person = await lockPerson(tx, member.personId)
-    if (!(await mayOwnerReset(tx, company.id, person))) return 'others'
-    return (await resetFactors(tx, app, person, author, owner.name)) ? 'done' : 'gone'
+  const outcome = await app.db.transaction(async (tx, control) => {
+    const person = await lockPerson(control, member.personId)
+    if (!(await mayOwnerReset(control, company.id, person))) return 'others'
+    return (await resetFactors(tx, control, app, person, author, owner.name)) ? 'done' : 'gone'
   })
   if (outcome === 'done') return visit.redirect(ALL, 'reset')
   return show(visit, member, null, texts[outcome])

@@ -243,8 +243,8 @@ async function approvalParts(visit: Visit, id: Uuid): Promise<ApprovalParts> {
   const withdrawal = asOf(stored, app.clock.now())
   const { requestedBy, approvedBy, approvedAt, needsApproval } = withdrawal
   const [requester, approver] = await Promise.all([
-    requestedBy === null ? null : findPerson(app.db, requestedBy),
-    approvedBy === null ? null : findPerson(app.db, approvedBy),
+    requestedBy === null ? null : findPerson(app.db.control, requestedBy),
+    approvedBy === null ? null : findPerson(app.db.control, approvedBy),
   ])
   const waits = awaitsApproval(withdrawal)
   const mayDecide = waits && visit.can('balance:write') && requestedBy !== visit.person.id
@@ -275,7 +275,7 @@ async function approvalCard(
   if (mayDecide) {
     return card(texts.approval, html`<p>${texts.ask} ${until}</p>${decision(visit, withdrawal)}`)
   }
-  const allowed = await listAllowed(app.db, company.id, 'balance:write', MAX_NAMED)
+  const allowed = await listAllowed(app.db.control, company.id, 'balance:write', MAX_NAMED)
   const others = allowed.filter(({ id }) => id !== requestedBy).map(({ name }) => name)
   const content =
     others.length > 0

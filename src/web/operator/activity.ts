@@ -11,7 +11,7 @@ async function show(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language } = visit
   const { title } = ACTIVITY[language]
   const log = {
-    tx: app.db.people,
+    db: app.db.control,
     id: INSTALLATION,
     words: wordsOf([]),
     actions: INSTALLATION_ACTIONS,
