@@ -79,7 +79,8 @@ function claimed<T extends { companyId: Uuid }>(
   const { max, each = max } = manner
   return task<T[]>(manner, {
     async find(app, request) {
-      const rows = await manner.claim(app.db.light, { ...request, each })
+      // A claim says that a bank may get an order, so it must survive a power cut.
+      const rows = await manner.claim(app.db, { ...request, each })
       const due = Map.groupBy(rows, ({ companyId }) => companyId)
       const isOneFull = [...due.values()].some(({ length }) => length >= each)
       return { due, isFull: isOneFull || rows.length >= max }
