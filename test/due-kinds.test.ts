@@ -16,7 +16,6 @@ import { failureAction, WARN_AFTER_MS } from '../src/core/webhooks/health-rules.
 import { FAILING } from '../src/core/webhooks/health-store.ts'
 import { DUE_PAYOUTS, EXPIRING as EXPIRING_CODES } from '../src/core/withdrawals/store.ts'
 import { newId } from '../src/lib/ids.ts'
-import { OPERATOR } from '../src/web/operator/texts.ts'
 import { DUE_TASKS } from '../src/worker/due.ts'
 import { TASKS } from '../src/worker/worker.ts'
 import { type Client, startApi } from './support/api.ts'
@@ -184,9 +183,6 @@ const setClocks = async ({ client, other }: Work, ahead_s: number, target: Date 
 test('workers, operators, metrics and test clocks agree on what is due of every kind', async () => {
   const names = new Set(app.due.map(({ source }) => source.name))
   assert.deepEqual([...names].sort(), ALL, 'a new kind of due work is compared here')
-  for (const { work } of Object.values(OPERATOR)) {
-    assert.deepEqual(Object.keys(work.tasks).sort(), ALL, 'operators are told what it is')
-  }
   const work = await makeWork()
   const { id } = work.client.company
   assert.deepEqual(await whatIsDue(work), [])

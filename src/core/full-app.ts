@@ -1,4 +1,5 @@
 import type { Uuid } from '../lib/ids.ts'
+import type { Language } from '../lib/language.ts'
 import type { AppWithActivity } from './activity/batch.ts'
 import type { AppWithCharges } from './charges/group.ts'
 import type { AppWithDue } from './clocks/commands.ts'
@@ -13,6 +14,8 @@ import type { AppWithRequestLog } from './request-log/batch.ts'
 /** A kind of due work, and the task that does it. */
 export type DueTask = {
   name: string
+  /** What operators read. */
+  title: Record<Language, string>
   source: DueSource
   /** Does all work that is due now, of all companies, or of one whose clock is being moved. */
   run(app: FullApp, signal?: AbortSignal, only?: Uuid | null): Promise<void>

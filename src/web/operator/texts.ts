@@ -11,24 +11,6 @@ export type Section =
   | 'people'
   | 'activity'
 
-const TASKS_PT: Record<string, string> = {
-  'expire charges': 'Expirar cobranças',
-  'receive charges': 'Liberar saldo de cobranças',
-  'settle callbacks': 'Processar avisos de bancos',
-  'carry out refunds': 'Enviar devoluções',
-  'expire withdrawals': 'Encerrar saques sem código',
-  'pay out withdrawals': 'Enviar saques',
-  'follow agreements': 'Consultar autorizações de assinaturas',
-  'generate charges': 'Gerar cobranças de assinaturas',
-  'bill charges': 'Agendar cobranças de assinaturas',
-  'collect at the simulated bank': 'Cobrar no banco simulado',
-  reconcile: 'Conferir recebimentos com bancos',
-  'remove orphans': 'Remover cobranças inacabadas em bancos',
-  'watch webhooks': 'Acompanhar webhooks com falha',
-  'send mail': 'Enviar e-mails',
-  'deliver webhooks': 'Entregar webhooks',
-}
-
 const KINDS_PT: Record<string, string> = {
   'withdrawal-code': 'Código de saque',
   'payment-link': 'Link de pagamento',
@@ -188,7 +170,6 @@ const pt = {
     noDifferences: 'A contabilidade de todas as empresas confere.',
     difference: 'Diferença',
     at: 'Verificada em',
-    tasks: TASKS_PT,
   },
   webhooks: {
     name: 'Webhook',
@@ -375,23 +356,6 @@ const en: OperatorTexts = {
     noDifferences: 'The books of all companies are correct.',
     difference: 'Difference',
     at: 'Checked',
-    tasks: {
-      'expire charges': 'Expire charges',
-      'receive charges': 'Release money of charges',
-      'settle callbacks': 'Process callbacks of banks',
-      'carry out refunds': 'Send refunds',
-      'expire withdrawals': 'End withdrawals without a code',
-      'pay out withdrawals': 'Send withdrawals',
-      'follow agreements': 'Ask about agreements of subscriptions',
-      'generate charges': 'Generate charges of subscriptions',
-      'bill charges': 'Schedule charges of subscriptions',
-      'collect at the simulated bank': 'Collect at the simulated bank',
-      reconcile: 'Compare receipts with banks',
-      'remove orphans': 'Remove unfinished charges at banks',
-      'watch webhooks': 'Follow failing webhooks',
-      'send mail': 'Send emails',
-      'deliver webhooks': 'Deliver webhooks',
-    },
   },
   webhooks: {
     name: 'Webhook',
