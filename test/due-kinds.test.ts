@@ -69,12 +69,15 @@ async function makeWork(): Promise<Work> {
   await approvedSubscription(api, client)
   await makeSubscription(client)
   const now = clock.now()
+  const [agreement] = await rows<{ id: string }>(
+    'select id from simulated_agreements where account_id = $1 limit 1',
+    [companyId],
+  )
   await rows(
     `insert into simulated_collections
        (account_id, id, agreement_id, amount, due_on, status, attempts, next_at)
-     select account_id, $2, id, 700, $3::date, 'SCHEDULED', '[]', $3
-     from simulated_agreements where account_id = $1 limit 1`,
-    [companyId, newId(), now],
+     values ($1, $2, $3, 700, $4::date, 'SCHEDULED', '[]', $4)`,
+    [companyId, newId(), agreement!.id, now],
   )
   const intent = { companyId, id: newId(), createdAt: now, expiresAt: now }
   await insertIntents(app.db, [{ ...intent, guard: null, leasedUntil: now }])

@@ -38,7 +38,7 @@ export type DueKind = {
   isByCompany?: true
   /** An interval: how long a claimed row is left to whoever has claimed it, if not `LEASE_S`. */
   lease?: string
-  /** What a claim writes besides. `f.now` is the company's now. */
+  /** What a claim writes besides. `f.now` is the company's now, `f.until` the end of the lease. */
   set?: string[]
   /** What a claim tells of a row as it was before. */
   before?: string
@@ -84,13 +84,17 @@ const columnsOf = (kind: DueKind, ahead: string): string => `${companyOf(kind)} 
   d.${kind.key} as key, ${ahead} as ahead_ms, ${momentOf(kind)} - ${ahead} * ${MS} as since
   ${kind.before ? `, ${kind.before}` : ''}`
 
+/** What a claim writes is computed here, because Citus takes nothing but columns in an update. */
+const timesOf = ({ lease = `interval '${LEASE_S} seconds'` }: DueKind, ahead: string): string =>
+  `, ${NOW} + ${ahead} * ${MS} as now, ${NOW} + ${ahead} * ${MS} + ${lease} as until`
+
 /** Orders by an expression over the moment, so that those that come last are last. */
 const orderBy = ({ last }: DueKind, moment: string): string =>
   `order by ${last ? `${last}, ` : ''}${moment}`
 
 /** Due rows of companies without a clock of their own. */
 const inRealTime = (kind: DueKind, ofWhom: string, limit: string, lock = ''): string =>
-  `select ${columnsOf(kind, '0::int8')} from ${kind.table} d
+  `select ${columnsOf(kind, '0::int8')} ${lock && timesOf(kind, '0')} from ${kind.table} d
    where ${waiting(kind.where, kind, NOW)} and d.${kind.dueAt} <= ${NOW}
      ${kind.moment ? `and ${kind.moment} <= ${NOW}` : ''} and ${ofWhom}
    ${orderBy(kind, `d.${kind.dueAt}`)} limit ${limit} ${lock}`
@@ -112,7 +116,8 @@ const oldestFirst = (kind: DueKind, { limit, except }: Extent, lock = ''): strin
  */
 const byClocks = (kind: DueKind, only: Uuid | null, { limit, except }: Extent, lock = ''): string =>
   `select c.* from test_clocks t cross join lateral (
-     select ${columnsOf(kind, 't.ahead_ms')} from ${kind.table} d
+     select ${columnsOf(kind, 't.ahead_ms')} ${lock && timesOf(kind, 't.ahead_ms')}
+     from ${kind.table} d
      where ${companyOf(kind)} = t.company_id
        and ${waitingOfOne(kind, `(${NOW} + t.ahead_ms * ${MS})`)}
        and ${momentOf(kind)} - ${NOW} <= t.ahead_ms * ${MS}
@@ -200,14 +205,14 @@ export function claimDue<R extends Row>(
   request: DueRequest,
   returning = 'd.*',
 ): Promise<R[]> {
-  const { table, key, dueAt, lease = `interval '${LEASE_S} seconds'`, set = [] } = kind
+  const { table, key, dueAt, set = [] } = kind
   const parts = partsOf(kind, request.only, 'for update skip locked')
   const found = parts.map((_, i) => `select * from part${i}`).join(' union all ')
   return tx.query<R>({
     name: nameOf('claim', kind, request.only),
     text: `with ${parts.map((part, i) => `part${i} as materialized (${part})`).join(', ')},
-           f as (select f.*, ${NOW} + f.ahead_ms * ${MS} as now from (${found}) f)
-           update ${table} d set ${[`${dueAt} = f.now + ${lease}`, ...set].join(', ')}
+           f as (${found})
+           update ${table} d set ${[`${dueAt} = f.until`, ...set].join(', ')}
            from f where ${companyOf(kind)} = f.company_id and d.${key} = f.key
            returning ${returning}`,
     values: valuesOf(kind, request),

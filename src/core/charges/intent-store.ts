@@ -2,7 +2,7 @@ import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
 import { arrayParameters } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { claimDue, type DueKind, type DueRequest, LEASE_S } from '../due.ts'
+import { claimDue, type DueKind, type DueRequest } from '../due.ts'
 import type { IdempotencyRef } from '../idempotency.ts'
 import { TASK } from '../tasks.ts'
 
@@ -141,7 +141,7 @@ export const ORPHANS: DueKind = {
   dueAt: 'next_attempt_at',
   where: 'true',
   isRealTime: true,
-  set: ['attempts = attempts + 1', `leased_until = f.now + interval '${LEASE_S} seconds'`],
+  set: ['attempts = attempts + 1', 'leased_until = f.until'],
 }
 
 /** Claims intents whose requests have ended, and says whether their charges exist. */
