@@ -1,13 +1,9 @@
-import type { Tx } from '../../db/database.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
-import type { Vault } from '../../lib/vault.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskPixKey } from '../../pix/masks.ts'
-import type { Company } from '../companies/rules.ts'
-import { asIs, type Fact } from '../mails/layout.ts'
+import { asIs, type Fact, type LetterCompany, type Reader } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
-import { mailOwners, type Reader } from '../people/owner-mails.ts'
 
 type Texts = {
   subject(company: string): string
@@ -64,20 +60,9 @@ export type BankChange = {
   by: string
 }
 
-/** Writes that the company's money goes elsewhere, because somebody else may have done it. */
-export function mailBankChange(
-  tx: Tx,
-  vault: Vault,
-  company: Company,
-  change: BankChange,
-  now: Date,
-): Promise<void> {
-  const letterTo = (reader: Reader) => letterOf(company, reader, change, now)
-  return mailOwners(tx, vault, company, 'bank-changed', letterTo, now)
-}
-
-function letterOf(
-  company: Company,
+/** That the company's money goes elsewhere, because somebody else may have done it. */
+export function composeBankChange(
+  company: LetterCompany,
   { to, language }: Reader,
   { bank, keys, by }: BankChange,
   now: Date,

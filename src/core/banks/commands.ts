@@ -7,7 +7,11 @@ import type { Vault } from '../../lib/vault.ts'
 import type { Connection } from '../../provider/bacen/connection.ts'
 import { completeProfile } from '../../provider/bacen/profiles.ts'
 import { announceChange } from '../companies/announce.ts'
+import type { Company } from '../companies/rules.ts'
+import type { Reader } from '../mails/layout.ts'
+import { mailOwners } from '../people/owner-mails.ts'
 import { reconcileSoon } from '../reconciliation-schedule.ts'
+import { type BankChange, composeBankChange } from './change-letter.ts'
 import {
   type BankRecord,
   deleteBank,
@@ -109,4 +113,16 @@ export function createCallbackFinder(tx: Tx): (token: string) => Promise<Uuid | 
     const isRight = timingSafeEqual(Buffer.from(callbackId), Buffer.from(named.id))
     return isRight ? named.companyId : null
   }
+}
+
+/** Writes that the company's money goes elsewhere, because somebody else may have done it. */
+export function mailBankChange(
+  tx: Tx,
+  vault: Vault,
+  company: Company,
+  change: BankChange,
+  now: Date,
+): Promise<void> {
+  const letterTo = (reader: Reader) => composeBankChange(company, reader, change, now)
+  return mailOwners(tx, vault, company, 'bank-changed', letterTo, now)
 }

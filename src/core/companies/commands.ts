@@ -3,6 +3,7 @@ import type { Tx } from '../../db/database.ts'
 import { openBooks, post } from '../../ledger/post.ts'
 import { opening } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
+import { DEFAULT_COLOR } from '../../lib/contrast.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -28,7 +29,6 @@ import {
   type Company,
   companyFaults,
   DEFAULT_CITY,
-  DEFAULT_COLOR,
   type NewCompany,
   SANDBOX_OPENING,
   SCOPES,

@@ -2,9 +2,8 @@ import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
-import { asIs, type Block, type Fact } from '../mails/layout.ts'
+import { asIs, type Block, type Fact, type LetterCompany } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
-import type { Company } from './rules.ts'
 
 type Texts = {
   changed: {
@@ -73,14 +72,17 @@ const en: Texts = {
 
 const TEXTS: Record<Language, Texts> = { pt, en }
 
+/** If codes still go to the former address, until when. */
+type ChangedCompany = LetterCompany & { codeEmailUntil: Date | null }
+
 /** Where one-time codes go. The former address is not named, because a stranger may read this. */
-function codesBlock({ language, codeEmailUntil }: Company): Block {
+function codesBlock({ language, codeEmailUntil }: ChangedCompany): Block {
   const { codesLater, codesNow } = TEXTS[language]
   return paragraph(codeEmailUntil === null ? codesNow : codesLater(formatMoment(codeEmailUntil)))
 }
 
 /** To the former address, so that its owner can stop a change that they did not ask for. */
-export function composeEmailChanged(company: Company, to: string, at: Date): Letter {
+export function composeEmailChanged(company: ChangedCompany, to: string, at: Date): Letter {
   const { changed: texts } = TEXTS[company.language]
   const facts: Fact[] = [
     [texts.email, asIs(maskEmail(company.email))],
@@ -100,7 +102,7 @@ export function composeEmailChanged(company: Company, to: string, at: Date): Let
 }
 
 /** To the new address, so that a wrong address is noticed. */
-export function composeEmailConfirmed(company: Company): Letter {
+export function composeEmailConfirmed(company: ChangedCompany): Letter {
   const { confirmed: texts } = TEXTS[company.language]
   return compose(company, {
     to: company.email,

@@ -58,7 +58,6 @@ export const MONEY_SCOPES: readonly Scope[] = ['payments:write', 'balance:write'
 export const SETTLEMENT_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
 /** What a sandbox company starts with, R$ 1.000,00, so that a withdrawal can be tried at once. */
 export const SANDBOX_OPENING = toCents(100_000)
-export const DEFAULT_COLOR = '#0f766e'
 export const DEFAULT_CITY = 'Sao Paulo'
 
 /** Refuses what only a sandbox company has. Play money never meets real money. */

@@ -1,29 +1,23 @@
-import type { Tx } from '../../db/database.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
 import { withoutLinks } from '../../lib/one-line.ts'
-import type { Vault } from '../../lib/vault.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
-import { type Company, MONEY_SCOPES, type Scope } from '../companies/rules.ts'
-import { asIs, type Fact } from '../mails/layout.ts'
+import { asIs, type Fact, type LetterCompany, type Reader } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
-import { mailOwners, type Reader } from './owner-mails.ts'
-import type { Person } from './rules.ts'
 
 /** A key may have a long name, which whoever makes it chooses. */
 const MAX_SHOWN_NAME = 60
 
 /** A change of who can reach the money of a company. */
-type AccessChange = { by: By } & (
-  | { what: 'owner-added' | 'factors-reset'; person: Pick<Person, 'name' | 'email'> }
+export type AccessChange = { by: By } & (
+  | { what: 'owner-added' | 'factors-reset'; person: { name: string; email: string } }
   | { what: 'approval-limit'; before: Cents | null; after: Cents | null }
   | { what: 'key-created'; key: NewKey }
 )
 
-type NewKey = { name: string; scopes: readonly Scope[] }
+export type NewKey = { name: string; scopes: readonly string[] }
 
 /** The name of who has made it. Null: whoever operates the installation. */
 export type By = string | null
@@ -37,7 +31,8 @@ type Texts = {
   created(company: string): string
   key: string
   can: string
-  scopes: Partial<Record<Scope, string>>
+  /** Those that move money, in the order in which they are named. */
+  scopes: Record<string, string>
   person: string
   before: string
   after: string
@@ -113,7 +108,7 @@ const en: Texts = {
 
 const TEXTS: Record<Language, Texts> = { pt, en }
 
-function introOf({ name }: Company, change: AccessChange, texts: Texts): string {
+function introOf({ name }: LetterCompany, change: AccessChange, texts: Texts): string {
   if ('person' in change) return texts[change.what === 'owner-added' ? 'added' : 'reset'](name)
   if ('key' in change) return texts.created(name)
   const { after } = change
@@ -127,8 +122,8 @@ function factsOf(change: AccessChange, texts: Texts): Fact[] {
   }
   if ('key' in change) {
     const { name, scopes } = change.key
-    const words = MONEY_SCOPES.filter((scope) => scopes.includes(scope)).map(
-      (scope) => texts.scopes[scope],
+    const words = Object.entries(texts.scopes).flatMap(([scope, word]) =>
+      scopes.includes(scope) ? [word] : [],
     )
     return [
       [texts.key, name.slice(0, MAX_SHOWN_NAME)],
@@ -142,8 +137,9 @@ function factsOf(change: AccessChange, texts: Texts): Fact[] {
   ]
 }
 
-function letterOf(
-  company: Company,
+/** About a change of who can reach the money of a company. */
+export function composeAccessChange(
+  company: LetterCompany,
   { to, language }: Reader,
   change: AccessChange,
   at: Date,
@@ -168,34 +164,4 @@ function letterOf(
       ],
     },
   )
-}
-
-/** Writes to the owners and to the company about a change of who can reach its money. */
-export const mailAccessChange = (
-  tx: Tx,
-  vault: Vault,
-  company: Company,
-  change: AccessChange,
-  now: Date,
-  except: Uuid | null = null,
-): Promise<void> => {
-  const letterTo = (reader: Reader) => letterOf(company, reader, change, now)
-  return mailOwners(tx, vault, company, 'access-changed', letterTo, now, except)
-}
-
-/** Whether all owners are told of a new key: one that moves real money without anybody's password. */
-export const isKeyOfMoney = ({ mode }: Pick<Company, 'mode'>, scopes: readonly Scope[]): boolean =>
-  mode === 'live' && MONEY_SCOPES.some((scope) => scopes.includes(scope))
-
-/** Writes to all owners about a new key that can move money. */
-export async function mailNewKey(
-  tx: Tx,
-  vault: Vault,
-  company: Company,
-  key: NewKey,
-  by: By,
-  now: Date,
-): Promise<void> {
-  if (!isKeyOfMoney(company, key.scopes)) return
-  await mailAccessChange(tx, vault, company, { what: 'key-created', key, by }, now)
 }

@@ -1,10 +1,11 @@
+import { DEFAULT_COLOR } from '../../lib/contrast.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { formatMoment } from '../../pix/local-time.ts'
-import { type Company, DEFAULT_COLOR } from '../companies/rules.ts'
-import type { LetterCompany } from '../mails/layout.ts'
+import type { LetterCompany, LetterPerson } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
-import type { Person, Role } from './rules.ts'
+
+type Role = 'owner' | 'finance' | 'support' | 'developer' | 'viewer'
 
 type Texts = {
   roles: Record<Role, string>
@@ -145,7 +146,7 @@ export const service = (language: Language): LetterCompany => ({
 type InvitationLetter = {
   to: string
   /** Null: an invitation to the whole installation. */
-  company: Company | null
+  company: LetterCompany | null
   role: Role | null
   language: Language
   by: string | null
@@ -175,7 +176,7 @@ export function composeInvitation(letter: InvitationLetter): Letter {
 }
 
 export function composeNewPassword(
-  { email, language }: Person,
+  { email, language }: LetterPerson,
   { url, minutes }: { url: string; minutes: number },
 ): Letter {
   const { password: texts } = TEXTS[language]
@@ -194,7 +195,7 @@ export function composeNewPassword(
 
 /** Brings the link with which a person shows that the mailbox is theirs. */
 export function composeSignInLink(
-  { email, language }: Person,
+  { email, language }: LetterPerson,
   { url, minutes }: { url: string; minutes: number },
 ): Letter {
   const { link: texts, password } = TEXTS[language]
@@ -212,7 +213,7 @@ export function composeSignInLink(
 }
 
 /** To the person, so that a change that they did not make is noticed. */
-export function composePasswordChanged({ email, language }: Person, at: Date): Letter {
+export function composePasswordChanged({ email, language }: LetterPerson, at: Date): Letter {
   const { changed: texts } = TEXTS[language]
   return compose(service(language), {
     to: email,

@@ -6,18 +6,22 @@ import { maskEmail } from '../../pix/masks.ts'
 import { recordForInstallation } from '../activity/record.ts'
 import type { Author } from '../activity/rules.ts'
 import type { App } from '../app.ts'
+import type { LetterPerson } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
 import { service } from './letters.ts'
 import { withdrawOperating } from './link-store.ts'
 import { invitationIdOf, type PersonLink } from './links.ts'
-import { type Colleague, listOperators } from './role-store.ts'
+import { listOperators } from './role-store.ts'
 import type { Person } from './rules.ts'
 import { lockPerson } from './second-factors-store.ts'
 import { deleteSessions, setOperator } from './store.ts'
 
 /** An invited person may have no name yet. */
-type Subject = Pick<Person, 'email'> & Partial<Pick<Person, 'id' | 'name'>>
+type Subject = { email: string; name?: string }
+
+/** Who has made a change, and from where. If no person has, it was made on the command line. */
+type LetterAuthor = { kind: string; name: string; address: string | null }
 
 /** A change of who operates the installation, or of how they prove who they are. */
 export type OperatorChange = {
@@ -88,10 +92,11 @@ const MAX_OPERATORS = 50
 
 type MailApp = Pick<App, 'vault' | 'systemClock'>
 
-function letterOf(
-  { email: to, language }: Colleague,
+/** To an operator, about another one. */
+export function composeOperatorChange(
+  { email: to, language }: LetterPerson,
   change: OperatorChange | WrongSignIns,
-  author: Author,
+  author: LetterAuthor,
   now: Date,
 ): Letter {
   const texts = TEXTS[language]
@@ -124,7 +129,7 @@ export async function mailOperators(
   const mails = others.map((reader) => ({
     companyId: reader.id,
     kind: 'access-changed' as const,
-    letter: letterOf(reader, change, author, now),
+    letter: composeOperatorChange(reader, change, author, now),
     expiresAt: null,
     createdAt: now,
   }))

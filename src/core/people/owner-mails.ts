@@ -4,9 +4,11 @@ import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { codeEmailOf } from '../companies/changes.ts'
-import type { Company } from '../companies/rules.ts'
+import { type Company, MONEY_SCOPES, type Scope } from '../companies/rules.ts'
+import type { Reader } from '../mails/layout.ts'
 import type { MailKind } from '../mails/rules.ts'
 import { queueMails } from '../mails/store.ts'
+import { type AccessChange, type By, composeAccessChange, type NewKey } from './access-letters.ts'
 
 /** So many owners at most, first those who have been members longest. */
 const MAX_OWNERS = 50
@@ -20,9 +22,6 @@ const listOwners = (tx: Tx, companyId: Uuid): Promise<Owner[]> =>
            order by m.created_at, p.id limit $2`,
     values: [companyId, MAX_OWNERS],
   })
-
-/** Somebody who gets a letter, and the language in which they read. */
-export type Reader = { to: string; language: Language }
 
 /**
  * Writes about a change that may let somebody else have the money: to all owners, and to the
@@ -53,6 +52,36 @@ export async function mailOwners(
     createdAt: now,
   }))
   await queueMails(tx, vault, mails)
+}
+
+/** Writes to the owners and to the company about a change of who can reach its money. */
+export const mailAccessChange = (
+  tx: Tx,
+  vault: Vault,
+  company: Company,
+  change: AccessChange,
+  now: Date,
+  except: Uuid | null = null,
+): Promise<void> => {
+  const letterTo = (reader: Reader) => composeAccessChange(company, reader, change, now)
+  return mailOwners(tx, vault, company, 'access-changed', letterTo, now, except)
+}
+
+/** Whether all owners are told of a new key: one that moves real money without anybody's password. */
+export const isKeyOfMoney = ({ mode }: Pick<Company, 'mode'>, scopes: readonly Scope[]): boolean =>
+  mode === 'live' && MONEY_SCOPES.some((scope) => scopes.includes(scope))
+
+/** Writes to all owners about a new key that can move money. */
+export async function mailNewKey(
+  tx: Tx,
+  vault: Vault,
+  company: Company,
+  key: NewKey & { scopes: readonly Scope[] },
+  by: By,
+  now: Date,
+): Promise<void> {
+  if (!isKeyOfMoney(company, key.scopes)) return
+  await mailAccessChange(tx, vault, company, { what: 'key-created', key, by }, now)
 }
 
 /** Whether an address is of the company itself or of one of its people. */

@@ -1,9 +1,9 @@
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { formatMoment } from '../../pix/local-time.ts'
+import type { LetterPerson } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { service } from './letters.ts'
-import type { Person } from './rules.ts'
 
 /** What was changed about how somebody signs in. */
 export type FactorChange =
@@ -91,7 +91,7 @@ export type AboutChange = {
 
 /** To the person, so that a change that they did not make is noticed. */
 export function composeFactorChange(
-  { email, language }: Person,
+  { email, language }: LetterPerson,
   change: FactorChange,
   { passkey, isLast = false, countsAt = null, by = null }: AboutChange,
   at: Date,

@@ -2,16 +2,16 @@ import type { Tx } from '../../db/database.ts'
 import { suffixOf, toPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
-import { formatReais } from '../../lib/money.ts'
+import { type Cents, formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import type { App } from '../app.ts'
 import { toRealTime } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
-import { asIs, type Fact } from '../mails/layout.ts'
+import { asIs, type Fact, type LetterCompany, type LetterPerson } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 import { queueMails } from '../mails/store.ts'
-import { type Colleague, listAllowed } from '../people/role-store.ts'
+import { listAllowed } from '../people/role-store.ts'
 import type { Withdrawal } from './rules.ts'
 
 /** So many people at most are asked for an approval. */
@@ -76,30 +76,45 @@ export async function mailApprovers(
     expiresAt: toRealTime(app, withdrawal.otpExpiresAt),
     createdAt: app.systemClock.now(),
   }
+  const { id, value, destination, requestedBy, otpExpiresAt } = withdrawal
+  const about = {
+    value,
+    destination,
+    requestedBy: requestedBy === null ? null : requester?.name,
+    expiresAt: otpExpiresAt,
+    url: `${app.publicUrl}/dashboard/${suffixOf(company.id)}/balance/withdrawals/${toPublic('wd', id)}`,
+  }
   const mails = asked.map((person) => ({
     companyId: company.id,
     kind: 'withdrawal-approval' as const,
-    letter: letterOf(app, company, withdrawal, person, requester?.name ?? null),
+    letter: composeApproval(company, person, about),
     ...times,
   }))
   await queueMails(tx, app.vault, mails)
 }
 
-function letterOf(
-  { publicUrl }: App,
-  company: Company,
-  { id, value, destination, requestedBy, otpExpiresAt }: Withdrawal,
-  { email, language }: Colleague,
-  requester: string | null,
+type ApprovalLetter = {
+  value: Cents
+  destination: string
+  /** Null: an API key; undefined: somebody who can no longer approve withdrawals. */
+  requestedBy: string | null | undefined
+  expiresAt: Date
+  url: string
+}
+
+/** To somebody who can approve a withdrawal. */
+export function composeApproval(
+  company: LetterCompany,
+  { email, language }: LetterPerson,
+  { value, destination, requestedBy, expiresAt, url }: ApprovalLetter,
 ): Letter {
   const texts = TEXTS[language]
-  const url = `${publicUrl}/dashboard/${suffixOf(company.id)}/balance/withdrawals/${toPublic('wd', id)}`
-  const who = requestedBy === null ? texts.apiKey : requester
+  const who = requestedBy === null ? texts.apiKey : requestedBy
   const facts: Fact[] = [
     [texts.amount, formatReais(value)],
     [texts.destination, asIs(maskPixKey(destination))],
     ...(who ? ([[texts.requestedBy, who]] as [string, string][]) : []),
-    [texts.until, formatMoment(otpExpiresAt)],
+    [texts.until, formatMoment(expiresAt)],
   ]
   return compose(
     { ...company, language },

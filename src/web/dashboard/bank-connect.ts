@@ -1,8 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import { requireNoDifference } from '../../core/audits/store.ts'
-import { type BankChange, mailBankChange } from '../../core/banks/change-letter.ts'
+import type { BankChange } from '../../core/banks/change-letter.ts'
 import { askForPage, findConnected, removeCallbacks } from '../../core/banks/check.ts'
-import { connectBank, disconnectBank, type NewBank } from '../../core/banks/commands.ts'
+import {
+  connectBank,
+  disconnectBank,
+  mailBankChange,
+  type NewBank,
+} from '../../core/banks/commands.ts'
 import { connectFault, type GivenBank, readGiven, withCredentials } from '../../core/banks/given.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
 import type { Tx } from '../../db/database.ts'
