@@ -5,25 +5,12 @@ import { maskPixKey } from '../../pix/masks.ts'
 import { asIs, type Fact, type LetterCompany, type Reader } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 
-type Texts = {
-  subject(company: string): string
-  title: string
-  connected(company: string): string
-  disconnected(company: string): string
-  bank: string
-  pixKey: string
-  payoutKey: string
-  by: string
-  at: string
-  notYou: string
-}
-
-const pt: Texts = {
-  subject: (company) => `A conexão de ${company} com o banco foi alterada`,
+const pt = {
+  subject: (company: string) => `A conexão de ${company} com o banco foi alterada`,
   title: 'A conexão com o banco foi alterada',
-  connected: (company) =>
+  connected: (company: string) =>
     `Um banco foi conectado a ${company} pelo painel. Os pagamentos passam a cair nesta conta.`,
-  disconnected: (company) =>
+  disconnected: (company: string) =>
     `O banco de ${company} foi desconectado pelo painel. A empresa deixa de receber por Pix.`,
   bank: 'Banco',
   pixKey: 'Chave Pix que recebe',
@@ -33,6 +20,8 @@ const pt: Texts = {
   notYou:
     'Não reconhece esta alteração? Confira as pessoas com acesso ao painel e fale já com quem opera este serviço.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   subject: (company) => `The bank connection of ${company} was changed`,

@@ -5,30 +5,11 @@ import { maskEmail } from '../../pix/masks.ts'
 import { asIs, type Block, type Fact, type LetterCompany } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 
-type Texts = {
+const pt = {
   changed: {
-    subject(company: string): string
-    title: string
-    intro(company: string): string
-    email: string
-    at: string
-    notYou: string
-  }
-  confirmed: {
-    subject(company: string): string
-    title: string
-    intro(company: string): string
-    unknown: string
-  }
-  codesLater(until: string): string
-  codesNow: string
-}
-
-const pt: Texts = {
-  changed: {
-    subject: (company) => `O e-mail de ${company} foi alterado`,
+    subject: (company: string) => `O e-mail de ${company} foi alterado`,
     title: 'O e-mail da empresa foi alterado',
-    intro: (company) =>
+    intro: (company: string) =>
       `O e-mail cadastrado de ${company} foi alterado. Os avisos passam a chegar ao novo endereço.`,
     email: 'Novo e-mail',
     at: 'Alterado em (horário de Brasília)',
@@ -36,16 +17,19 @@ const pt: Texts = {
       'Não foi você? Troque já as chaves de API da empresa, pois alguém pode estar usando uma delas, e desfaça a alteração com PUT /company. Se precisar de ajuda, fale com quem opera este serviço.',
   },
   confirmed: {
-    subject: (company) => `Este é o novo e-mail de ${company}`,
+    subject: (company: string) => `Este é o novo e-mail de ${company}`,
     title: 'E-mail cadastrado',
-    intro: (company) => `A partir de agora, os avisos de ${company} chegam a este endereço.`,
+    intro: (company: string) =>
+      `A partir de agora, os avisos de ${company} chegam a este endereço.`,
     unknown:
       'Não conhece esta empresa? Alguém informou seu endereço por engano. Você pode ignorar esta mensagem.',
   },
-  codesLater: (until) =>
+  codesLater: (until: string) =>
     `Por segurança, os códigos para confirmar saques continuam sendo enviados ao e-mail anterior até ${until} (horário de Brasília). Depois disso, vão para o novo.`,
   codesNow: 'Os códigos para confirmar saques também vão para o novo endereço.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   changed: {

@@ -22,47 +22,27 @@ export type NewKey = { name: string; scopes: readonly string[] }
 /** The name of who has made it. Null: whoever operates the installation. */
 export type By = string | null
 
-type Texts = {
-  subject: Record<AccessChange['what'], (company: string) => string>
-  added(company: string): string
-  reset(company: string): string
-  limited(company: string, above: string): string
-  unlimited(company: string): string
-  created(company: string): string
-  key: string
-  can: string
-  /** Those that move money, in the order in which they are named. */
-  scopes: Record<string, string>
-  person: string
-  before: string
-  after: string
-  none: string
-  by: string
-  operator: string
-  at: string
-  notYou: string
-}
-
-const pt: Texts = {
+const pt = {
   subject: {
-    'owner-added': (company) => `${company} tem um novo responsável`,
-    'factors-reset': (company) =>
+    'owner-added': (company: string) => `${company} tem um novo responsável`,
+    'factors-reset': (company: string) =>
       `A verificação em duas etapas de uma pessoa de ${company} foi removida`,
-    'approval-limit': (company) => `A aprovação de saques de ${company} foi alterada`,
-    'key-created': (company) => `${company} tem uma nova chave de API`,
+    'approval-limit': (company: string) => `A aprovação de saques de ${company} foi alterada`,
+    'key-created': (company: string) => `${company} tem uma nova chave de API`,
   },
-  added: (company) =>
+  added: (company: string) =>
     `Uma pessoa passou a ser responsável por ${company}. No painel, ela pode sacar, criar chaves de API, trocar o banco e convidar outras pessoas.`,
-  reset: (company) =>
+  reset: (company: string) =>
     `A verificação em duas etapas de uma pessoa com acesso a ${company} foi removida. Até configurá-la de novo, essa pessoa entra só com a senha.`,
-  limited: (company, above) =>
+  limited: (company: string, above: string) =>
     `Os saques de ${company} acima de ${above} precisam da aprovação de uma segunda pessoa.`,
-  unlimited: (company) =>
+  unlimited: (company: string) =>
     `Os saques de ${company} não precisam mais da aprovação de uma segunda pessoa.`,
-  created: (company) =>
+  created: (company: string) =>
     `Uma chave de API que pode movimentar o dinheiro de ${company} foi criada. Quem tem a chave não precisa de senha.`,
   key: 'Chave',
   can: 'O que ela permite',
+  /** Those that move money, in the order in which they are named. */
   scopes: { 'payments:write': 'cobrar e devolver', 'balance:write': 'sacar' },
   person: 'Pessoa',
   before: 'Antes',
@@ -74,6 +54,8 @@ const pt: Texts = {
   notYou:
     'Não reconhece esta alteração? Confira no painel as pessoas com acesso e as chaves de API e fale já com quem opera este serviço.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   subject: {

@@ -5,38 +5,7 @@ import { formatMoment } from '../../pix/local-time.ts'
 import type { LetterCompany, LetterPerson } from '../mails/layout.ts'
 import { compose, paragraph } from '../mails/letters.ts'
 
-type Role = 'owner' | 'finance' | 'support' | 'developer' | 'viewer'
-
-type Texts = {
-  roles: Record<Role, string>
-  operator: string
-  invitation: {
-    subject(company: string): string
-    title(company: string): string
-    intro(company: string, by: string | null): string
-    role: string
-    until: string
-    accept: string
-    unknown: string
-  }
-  password: {
-    subject: string
-    title: string
-    intro: string
-    choose: string
-    validity(minutes: number): string
-    notYou: string
-  }
-  link: { subject: string; intro: string; open: string; notYou: string }
-  changed: {
-    subject: string
-    title: string
-    intro(at: string): string
-    notYou: string
-  }
-}
-
-const pt: Texts = {
+const pt = {
   roles: {
     owner: 'Responsável',
     finance: 'Financeiro',
@@ -46,9 +15,9 @@ const pt: Texts = {
   },
   operator: 'Operação do serviço',
   invitation: {
-    subject: (company) => `Convite para o painel de ${company}`,
-    title: (company) => `Você foi convidado para ${company}`,
-    intro: (company, by) =>
+    subject: (company: string) => `Convite para o painel de ${company}`,
+    title: (company: string) => `Você foi convidado para ${company}`,
+    intro: (company: string, by: string | null) =>
       by === null
         ? `Você recebeu um convite para acessar o painel de ${company}.`
         : `${by} convidou você para acessar o painel de ${company}.`,
@@ -63,7 +32,8 @@ const pt: Texts = {
     title: 'Crie uma nova senha',
     intro: 'Recebemos um pedido para criar uma nova senha para a sua conta.',
     choose: 'Criar nova senha',
-    validity: (minutes) => `O link vale por ${minutes} minutos e só pode ser usado uma vez.`,
+    validity: (minutes: number) =>
+      `O link vale por ${minutes} minutos e só pode ser usado uma vez.`,
     notYou:
       'Não foi você quem pediu? Ignore esta mensagem: sua senha continua a mesma. Não encaminhe este e-mail a ninguém.',
   },
@@ -78,11 +48,13 @@ const pt: Texts = {
   changed: {
     subject: 'Sua senha foi alterada',
     title: 'Sua senha foi alterada',
-    intro: (at) => `A senha da sua conta foi alterada em ${at} (horário de Brasília).`,
+    intro: (at: string) => `A senha da sua conta foi alterada em ${at} (horário de Brasília).`,
     notYou:
       'Não foi você? Crie já uma nova senha em “Esqueci minha senha”, na página de entrada, e avise quem administra a sua empresa.',
   },
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   roles: {
@@ -147,7 +119,7 @@ type InvitationLetter = {
   to: string
   /** Null: an invitation to the whole installation. */
   company: LetterCompany | null
-  role: Role | null
+  role: keyof Texts['roles'] | null
   language: Language
   by: string | null
   url: string

@@ -14,20 +14,7 @@ export type FactorChange =
   | 'codes-renewed'
   | 'reset'
 
-type Texts = {
-  subject: Record<FactorChange, string>
-  intro(at: string): string
-  /** Null: whoever operates the installation. */
-  reset(at: string, by: string | null): string
-  again: string
-  name: string
-  without: string
-  counts(at: string): string
-  notYou: string
-  notAsked: string
-}
-
-const pt: Texts = {
+const pt = {
   subject: {
     'app-added': 'Um aplicativo autenticador foi adicionado à sua conta',
     'app-removed': 'O aplicativo autenticador foi removido da sua conta',
@@ -35,22 +22,25 @@ const pt: Texts = {
     'passkey-removed': 'Uma chave de acesso foi removida da sua conta',
     'codes-renewed': 'Novos códigos de recuperação foram criados',
     reset: 'A verificação em duas etapas da sua conta foi removida',
-  },
-  intro: (at) => `A mudança foi feita em ${at} (horário de Brasília).`,
-  reset: (at, by) =>
+  } satisfies Record<FactorChange, string>,
+  intro: (at: string) => `A mudança foi feita em ${at} (horário de Brasília).`,
+  /** Null: whoever operates the installation. */
+  reset: (at: string, by: string | null) =>
     `${by ?? 'Quem opera a instalação'} removeu seu aplicativo autenticador, suas chaves de acesso e seus códigos de recuperação em ${at} (horário de Brasília). Você saiu de todos os dispositivos.`,
   again:
     'Entre com a sua senha e configure a verificação em duas etapas de novo, na página Segurança da sua conta.',
   name: 'Chave de acesso',
   without:
     'Sua conta ficou sem verificação em duas etapas: em empresas com dinheiro real, você não poderá sacar nem reembolsar até ativá-la de novo.',
-  counts: (at) =>
+  counts: (at: string) =>
     `Ela foi configurada só com a senha. Por segurança, vale para movimentar dinheiro real a partir de ${at} (horário de Brasília), ou assim que você a confirmar por e-mail na página Segurança da sua conta.`,
   notYou:
     'Não foi você? Crie já uma nova senha em “Esqueci minha senha”, na página de entrada, confira a página Segurança da sua conta e avise quem administra a sua empresa.',
   notAsked:
     'Você não pediu isso? Crie já uma nova senha em “Esqueci minha senha”, na página de entrada, e avise quem administra a sua empresa.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   subject: {

@@ -17,23 +17,10 @@ import type { Withdrawal } from './rules.ts'
 /** So many people at most are asked for an approval. */
 const MAX_ASKED = 20
 
-type Texts = {
-  subject(amount: string): string
-  title: string
-  intro(company: string): string
-  amount: string
-  destination: string
-  requestedBy: string
-  apiKey: string
-  until: string
-  button: string
-  unknown: string
-}
-
-const pt: Texts = {
-  subject: (amount) => `Aprovar o saque de ${amount}?`,
+const pt = {
+  subject: (amount: string) => `Aprovar o saque de ${amount}?`,
   title: 'Um saque aguarda a sua aprovação',
-  intro: (company) =>
+  intro: (company: string) =>
     `Um saque de ${company} foi confirmado e precisa da aprovação de uma segunda pessoa antes de ser enviado.`,
   amount: 'Valor',
   destination: 'Chave Pix de destino',
@@ -44,6 +31,8 @@ const pt: Texts = {
   unknown:
     'Você não reconhece este saque? Recuse o saque no painel e troque as chaves de API da empresa.',
 }
+
+type Texts = typeof pt
 
 const en: Texts = {
   subject: (amount) => `Approve the withdrawal of ${amount}?`,
