@@ -8,10 +8,10 @@ import type { Connection } from '../../provider/bacen/connection.ts'
 import { completeProfile } from '../../provider/bacen/profiles.ts'
 import { announceChange } from '../companies/announce.ts'
 import type { Company } from '../companies/rules.ts'
-import type { Reader } from '../mails/layout.ts'
+import type { Reader } from '../letters/layout.ts'
+import { type BankChange, composeBankChange } from '../letters/members.ts'
 import { mailOwners } from '../people/owner-mails.ts'
 import { reconcileSoon } from '../reconciliation-schedule.ts'
-import { type BankChange, composeBankChange } from './change-letter.ts'
 import {
   type BankRecord,
   deleteBank,

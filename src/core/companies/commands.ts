@@ -7,6 +7,7 @@ import { DEFAULT_COLOR } from '../../lib/contrast.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { composeEmailChanged, composeEmailConfirmed } from '../letters/companies.ts'
 import { DAY_S, type MailKind } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
 import { startReconciling } from '../reconciliation-schedule.ts'
@@ -24,7 +25,6 @@ import {
   requireFewChanges,
 } from './changes.ts'
 import { makeKey } from './keys.ts'
-import { composeEmailChanged, composeEmailConfirmed } from './letters.ts'
 import {
   type Company,
   companyFaults,

@@ -5,10 +5,10 @@ import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { codeEmailOf } from '../companies/changes.ts'
 import { type Company, MONEY_SCOPES, type Scope } from '../companies/rules.ts'
-import type { Reader } from '../mails/layout.ts'
+import type { Reader } from '../letters/layout.ts'
+import { type AccessChange, type By, composeAccessChange, type NewKey } from '../letters/members.ts'
 import type { MailKind } from '../mails/rules.ts'
 import { queueMails } from '../mails/store.ts'
-import { type AccessChange, type By, composeAccessChange, type NewKey } from './access-letters.ts'
 
 /** So many owners at most, first those who have been members longest. */
 const MAX_OWNERS = 50

@@ -1,53 +1,13 @@
 import type { Letter } from '../../lib/mailer.ts'
-import { type Cents, formatReais } from '../../lib/money.ts'
 import { checkoutUrl } from '../charges/addresses.ts'
 import { breakDown } from '../charges/breakdown.ts'
 import type { AppWithCharges } from '../charges/group.ts'
 import { receivedOf } from '../charges/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
-import type { Block, LetterCompany } from '../mails/layout.ts'
-import { compose, composePaymentLink, greetedName, paragraph } from '../mails/letters.ts'
-import { RECEIPT_LETTERS } from '../mails/receipt-texts.ts'
+import { composePaymentLink, composeReceipt } from '../letters/payers.ts'
 import { openMail, type SealedMail } from '../mails/sealing.ts'
 import { findPurchase, receiptLines } from './lines.ts'
-
-type ReceiptLetter = {
-  to: string
-  payerName: string
-  /** What has arrived. */
-  amount: Cents
-  isRefunded: boolean
-  devMode: boolean
-  lines: { label: string; values: string[] }[]
-  url: string
-}
-
-/** The mail with a payer's receipt: the same lines as on its page, and a link to the page. */
-export function composeReceipt(company: LetterCompany, receipt: ReceiptLetter): Letter {
-  const { to, payerName, amount, isRefunded, devMode, lines, url } = receipt
-  const texts = RECEIPT_LETTERS[company.language]
-  const isTest = devMode || company.mode === 'sandbox'
-  const subject = texts.subject(company.name, formatReais(amount))
-  const facts = lines.map(({ label, values }): [string, string] => [label, values.join(' · ')])
-  const blocks: Block[] = [
-    paragraph(texts.greeting(greetedName(payerName))),
-    paragraph(texts.intro(company.name)),
-    ...(isRefunded ? [paragraph(texts.refunded)] : []),
-    { kind: 'facts', facts },
-    { kind: 'button', label: texts.open, url },
-    paragraph(texts.unknown),
-  ]
-  const marked = isTest ? `${texts.test} ${subject}` : subject
-  return compose(company, {
-    to,
-    subject: marked,
-    blocks,
-    isTest,
-    toPayer: true,
-    title: isTest ? texts.testTitle : texts.title,
-  })
-}
 
 /**
  * The contents of a queued mail. If it is to a payer, it is composed from the charge as it is now.

@@ -1,6 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import { requireNoDifference } from '../../core/audits/store.ts'
-import type { BankChange } from '../../core/banks/change-letter.ts'
 import { askForPage, findConnected, removeCallbacks } from '../../core/banks/check.ts'
 import {
   connectBank,
@@ -10,6 +9,7 @@ import {
 } from '../../core/banks/commands.ts'
 import { connectFault, type GivenBank, readGiven, withCredentials } from '../../core/banks/given.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
+import type { BankChange } from '../../core/letters/members.ts'
 import type { Tx } from '../../db/database.ts'
 import { inSlot } from '../../lib/fair-queue.ts'
 import type { Uuid } from '../../lib/ids.ts'

@@ -2,24 +2,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Language } from '../../lib/language.ts'
+import type { Letter } from '../../lib/mailer.ts'
 import { toCents } from '../../lib/money.ts'
 import { breakDown } from '../charges/breakdown.ts'
-import { composeEmailChanged, composeEmailConfirmed } from '../companies/letters.ts'
 import type { Company } from '../companies/rules.ts'
 import type { ShownProduct } from '../products/view.ts'
-import { composeReceipt } from '../receipts/letter.ts'
 import {
   composeBankReturn,
   composeCertificateEnding,
-  composePaymentLink,
+  composeEmailChanged,
+  composeEmailConfirmed,
   composeWebhookDeactivated,
   composeWebhookFailing,
   composeWithdrawalCode,
   composeWithdrawalCompleted,
   composeWithdrawalFailed,
-  type Letter,
   type ReturnLetter,
-} from './letters.ts'
+} from './companies.ts'
+import { composePaymentLink, composeReceipt } from './payers.ts'
 
 const NOW = new Date('2026-08-20T15:00:00Z')
 
