@@ -12,11 +12,8 @@ export type LetterCompany = {
   language: Language
 }
 
-/** A person who gets a letter about their own account. */
-export type LetterPerson = { email: string; language: Language }
-
 /** Somebody who gets a letter, and the language in which they read. */
-export type Reader = { to: string; language: Language }
+export type Reader = { email: string; language: Language }
 
 /**
  * A part of a letter. The text part and the HTML part are made from the same blocks, so both say

@@ -4,15 +4,7 @@ import { type Cents, formatReais } from '../../lib/money.ts'
 import { withoutLinks } from '../../lib/one-line.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail, maskPixKey } from '../../pix/masks.ts'
-import {
-  asIs,
-  compose,
-  type Fact,
-  type LetterCompany,
-  type LetterPerson,
-  paragraph,
-  type Reader,
-} from './layout.ts'
+import { asIs, compose, type Fact, type LetterCompany, paragraph, type Reader } from './layout.ts'
 
 const pt = {
   bankChange: {
@@ -155,7 +147,7 @@ export type BankChange = {
 /** That the company's money goes elsewhere, because somebody else may have done it. */
 export function composeBankChange(
   company: LetterCompany,
-  { to, language }: Reader,
+  { email: to, language }: Reader,
   { bank, keys, by }: BankChange,
   now: Date,
 ): Letter {
@@ -227,7 +219,7 @@ function accessFacts(change: AccessChange, texts: Texts['accessChange']): Fact[]
 /** About a change of who can reach the money of a company. */
 export function composeAccessChange(
   company: LetterCompany,
-  { to, language }: Reader,
+  { email: to, language }: Reader,
   change: AccessChange,
   at: Date,
 ): Letter {
@@ -265,7 +257,7 @@ type ApprovalLetter = {
 /** To somebody who can approve a withdrawal. */
 export function composeApproval(
   company: LetterCompany,
-  { email, language }: LetterPerson,
+  { email, language }: Reader,
   { value, destination, requestedBy, expiresAt, url }: ApprovalLetter,
 ): Letter {
   const { approval: texts } = TEXTS[language]

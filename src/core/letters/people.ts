@@ -2,7 +2,7 @@ import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
-import { compose, type LetterCompany, type LetterPerson, paragraph, service } from './layout.ts'
+import { compose, type LetterCompany, paragraph, type Reader, service } from './layout.ts'
 
 const pt = {
   roles: {
@@ -231,7 +231,7 @@ export function composeInvitation(letter: InvitationLetter): Letter {
 }
 
 export function composeNewPassword(
-  { email, language }: LetterPerson,
+  { email, language }: Reader,
   { url, minutes }: { url: string; minutes: number },
 ): Letter {
   const { password: texts } = TEXTS[language]
@@ -250,7 +250,7 @@ export function composeNewPassword(
 
 /** Brings the link with which a person shows that the mailbox is theirs. */
 export function composeSignInLink(
-  { email, language }: LetterPerson,
+  { email, language }: Reader,
   { url, minutes }: { url: string; minutes: number },
 ): Letter {
   const { link: texts, password } = TEXTS[language]
@@ -268,7 +268,7 @@ export function composeSignInLink(
 }
 
 /** To the person, so that a change that they did not make is noticed. */
-export function composePasswordChanged({ email, language }: LetterPerson, at: Date): Letter {
+export function composePasswordChanged({ email, language }: Reader, at: Date): Letter {
   const { changed: texts } = TEXTS[language]
   return compose(service(language), {
     to: email,
@@ -299,7 +299,7 @@ export type AboutChange = {
 
 /** To the person, so that a change that they did not make is noticed. */
 export function composeFactorChange(
-  { email, language }: LetterPerson,
+  { email, language }: Reader,
   change: FactorChange,
   { passkey, isLast = false, countsAt = null, by = null }: AboutChange,
   at: Date,
@@ -345,7 +345,7 @@ export type WrongSignIns = {
 
 /** To an operator, about another one. */
 export function composeOperatorChange(
-  { email: to, language }: LetterPerson,
+  { email: to, language }: Reader,
   change: OperatorChange | WrongSignIns,
   author: LetterAuthor,
   now: Date,

@@ -39,11 +39,10 @@ export async function mailOwners(
 ): Promise<void> {
   const owners = (await listOwners(tx, company.id)).filter(({ id }) => id !== except)
   const own = [company.email, codeEmailOf(company, now)]
-  const readers = [
-    ...own.map((to) => ({ to, language: company.language })),
-    ...owners.map(({ email: to, language }) => ({ to, language })),
-  ]
-  const byAddress = new Map(readers.toReversed().map((reader) => [reader.to.toLowerCase(), reader]))
+  const readers = [...own.map((email) => ({ email, language: company.language })), ...owners]
+  const byAddress = new Map(
+    readers.toReversed().map((reader) => [reader.email.toLowerCase(), reader]),
+  )
   const mails = [...byAddress.values()].map((reader) => ({
     companyId: company.id,
     kind,
