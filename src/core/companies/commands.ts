@@ -30,10 +30,10 @@ import {
   companyFaults,
   DEFAULT_CITY,
   type NewCompany,
+  RELEASE_DELAY_S,
   SANDBOX_OPENING,
   SCOPES,
   type Scope,
-  SETTLEMENT_DELAY_S,
 } from './rules.ts'
 import { hasRealSales } from './sales-store.ts'
 import * as store from './store.ts'
@@ -58,7 +58,7 @@ export async function createCompany(
     mode: fields.mode,
     apiVersion: fields.apiVersion,
     language: fields.language ?? 'pt',
-    settlementDelay_s: fields.settlementDelay_s ?? SETTLEMENT_DELAY_S[fields.mode],
+    releaseDelay_s: fields.releaseDelay_s ?? RELEASE_DELAY_S[fields.mode],
     staticSalesLimit: fields.staticSalesLimit ?? null,
     mailsReceipts: fields.mailsReceipts ?? true,
     strictTaxIds: fields.strictTaxIds ?? false,

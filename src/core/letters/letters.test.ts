@@ -35,7 +35,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   mode: 'live',
   apiVersion: '2026-08-16',
   language: 'pt',
-  settlementDelay_s: 0,
+  releaseDelay_s: 0,
   clockAhead_ms: 0,
   staticSalesLimit: null,
   mailsReceipts: true,

@@ -166,7 +166,7 @@ function fixedFacts({ company, language }: Visit): Html {
     [texts.mode, texts.modes[company.mode]],
     [texts.taxId, isTaxIdShape(taxId) ? punctuateTaxId(taxId) : taxId],
     [texts.pixKey, html`<code>${company.pixKey}</code>`],
-    [texts.settlement, texts.seconds(company.settlementDelay_s)],
+    [texts.settlement, texts.seconds(company.releaseDelay_s)],
   ])}<p class="soft small">${texts.operatorOnly}</p>`
 }
 
