@@ -10,7 +10,7 @@ export const BANK_ROLES: Needs = ['owner', 'finance']
 /** Who sees who else belongs to the company, and what they did. */
 const OWNERS: Needs = ['owner']
 
-export type SettingsPlace =
+export type SettingsTab =
   | ''
   | '/logo'
   | '/bank'
@@ -20,9 +20,9 @@ export type SettingsPlace =
   | '/activity'
 
 /** The links between the pages of settings. */
-export function settingsTabs(visit: Visit, here: SettingsPlace): Html {
+export function settingsTabs(visit: Visit, here: SettingsTab): Html {
   const texts = SETTINGS[visit.language]
-  const all: [path: SettingsPlace, title: string, needs: Needs][] = [
+  const all: [path: SettingsTab, title: string, needs: Needs][] = [
     ['', texts.profile, 'company:read'],
     ['/logo', texts.logo, 'company:read'],
     ['/bank', texts.bank, BANK_ROLES],
