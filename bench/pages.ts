@@ -48,11 +48,11 @@ async function signIn({ app, company }: Size): Promise<string> {
     createdAt: now,
     updatedAt: now,
   } as const
-  await insertPerson(app.db, person)
-  await setMembership(app.db, company.id, person.id, 'owner', now)
+  await insertPerson(app.db.control, person)
+  await setMembership(app.db.control, company.id, person.id, 'owner', now)
   const origin = { address: '127.0.0.1', device: 'bench' }
   const proof = { isConfirmed: true, hasSecondFactor: true, byLink: false }
-  const { token } = await startSession(app.db, app.vault, person.id, origin, proof, now)
+  const { token } = await startSession(app.db.control, app.vault, person.id, origin, proof, now)
   return `vintem=${token}`
 }
 

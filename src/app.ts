@@ -1,16 +1,16 @@
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { createLateActivity } from './core/activity/batch.ts'
-import { onePlace, type Places } from './core/app.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { createAttemptCounter } from './core/deliveries/metrics.ts'
 import { createFeedWaits } from './core/feed/waits.ts'
-import type { FullApp } from './core/full-app.ts'
+import type { FullApp, FullFront } from './core/full-app.ts'
 import { groupFinds } from './core/idempotency.ts'
 import { createCallbackBatchers } from './core/payments/callbacks.ts'
 import { limitPasswords } from './core/people/sign-in.ts'
 import { createPlaces } from './core/places/directory.ts'
+import { onePlace } from './core/places/front.ts'
 import { syncNamed } from './core/recurrences/callback-followup.ts'
 import { recordReturns } from './core/refunds/bank-returns.ts'
 import { createRequestLog } from './core/request-log/batch.ts'
@@ -65,14 +65,13 @@ type Parts = {
   connections?: Connections
 }
 
-/** Creates what commands act with: one app for each place. It returns that of the first. */
-export function createApp(parts: Parts): FullApp {
+/** Creates what commands act with: one app for each place, and what is in front of them. */
+export function createApp(parts: Parts): FullFront {
   const { otherPlaces } = parts.config
   const shared = createShared(parts)
   const urls = [parts.databaseUrl, ...otherPlaces]
   if (urls.length === 1) {
-    const app = createInPlace(parts, shared, openPlace(parts, shared, parts.databaseUrl))
-    return Object.assign(app, { places: onePlace(app) })
+    return onePlace(createInPlace(parts, shared, openPlace(parts, shared, parts.databaseUrl)))
   }
   const apps: FullApp[] = []
   const own = urls.map((_, i) => ({
@@ -81,13 +80,12 @@ export function createApp(parts: Parts): FullApp {
     alarm: alarmOfPlace(shared.alarm, i + 1),
   }))
   const opened = urls.map((url, i) => openPlace(parts, own[i]!, url, i + 1))
-  const at = async (companyId: string) => ((await apps[0]!.places.find(companyId)) ?? apps[0]!).db
+  const at = async (companyId: string) => ((await places.find(companyId)) ?? apps[0]!).db
   for (const [i, db] of opened.entries()) {
-    apps.push(createInPlace(parts, own[i]!, spanPlaces(db, { people: opened[0]!, at })))
+    apps.push(createInPlace(parts, own[i]!, spanPlaces(db, { control: opened[0]!, at })))
   }
   const places = createPlaces(apps, (i) => apps[i]!.feedWaits.isInformed())
-  for (const app of apps) Object.assign(app, { places })
-  return apps[0]!
+  return { ...apps[0]!, places }
 }
 
 type Shared = ReturnType<typeof createShared>
@@ -129,7 +127,7 @@ function openPlace(
   return db
 }
 
-/** The app of one place. What `places` is comes when all apps are there. */
+/** The app of one place. */
 function createInPlace(parts: Parts, shared: Shared, db: Database): FullApp {
   const { clock, log, vault, metrics, limits, publicUrl } = shared
   const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
@@ -149,11 +147,9 @@ function createInPlace(parts: Parts, shared: Shared, db: Database): FullApp {
   const feedWaits = createFeedWaits(db, limits, log)
   const findStored = groupFinds(db)
   const batched = { charges, callbacks, findStored, lateActivity, requestLog, feedWaits }
-  const own = { providers, countAttempt, setbacks, clockWatch, places: NO_PLACES }
+  const own = { providers, countAttempt, setbacks, clockWatch }
   return { ...shared, db, ...own, ...batched }
 }
-
-const NO_PLACES: Places = { all: [], find: () => null, forget() {} }
 
 async function timeOf(db: Database): Promise<Date> {
   const [row] = await db.light.query<{ now: Date }>({

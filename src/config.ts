@@ -1,13 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { isIP, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 import { placesFaults, splitHosts } from './db/address.ts'
-import { readBase64 } from './lib/base64.ts'
-import { listOf } from './lib/list-of.ts'
-import { localSecretKey } from './lib/local-secret.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
+import { makeFolder } from './lib/make-folder.ts'
 import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 
@@ -466,3 +465,43 @@ export function loadConfig(): Config {
 
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env
+
+/** Null: the text is not base64 throughout. Long keys may be wrapped into lines. */
+function readBase64(text: string): Buffer | null {
+  const plain = text.replace(/\s+/g, '')
+  const bytes = Buffer.from(plain, 'base64')
+  const unpadded = (base64: string) => base64.replace(/=+$/, '')
+  return unpadded(bytes.toString('base64')) === unpadded(plain) ? bytes : null
+}
+
+/** The items of a text with commas between them. */
+const listOf = (text: string | null): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean)
+
+/** The secret of a data directory, which is made when it is first asked for. */
+function localSecretKey(dataDir: string, fault: (rule: string) => void): Buffer {
+  const path = join(dataDir, 'secret.key')
+  try {
+    makeFolder(dataDir)
+    if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)
+    const key = Buffer.from(readFileSync(path, 'utf8'), 'base64')
+    if (key.length < 32) fault(`holds a damaged secret: restore ${path} from a backup`)
+    return key
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    fault(`must be a folder that Vintém can write to; ${path} gave ${code}`)
+    return Buffer.alloc(0)
+  }
+}
+
+/** If two processes start together, the second one uses the file that the first has written. */
+function writeNew(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}

@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { createApp } from './app.ts'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
-import { appsOf } from './core/app.ts'
-import type { FullApp } from './core/full-app.ts'
+import type { FullFront } from './core/full-app.ts'
 import { makeSignInLink } from './core/people/commands.ts'
 import { SANDBOX_PERSON } from './core/people/sandbox.ts'
 import { findPersonByEmail } from './core/people/store.ts'
+import { appsOf } from './core/places/front.ts'
 import { preparePlaces } from './core/places/prepare.ts'
 import { mostConnections, OF_PARENT } from './db/connection-counts.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
@@ -78,7 +78,7 @@ async function start(
 }
 
 /** Returns the places that do not answer. */
-async function prepare(app: FullApp, urls: string[], signal: AbortSignal): Promise<number[]> {
+async function prepare(app: FullFront, urls: string[], signal: AbortSignal): Promise<number[]> {
   const databases = appsOf(app).map(({ db }) => db)
   const report = (line: string) => app.log.info({}, line)
   const { databaseSetting: setting } = app.config
@@ -86,7 +86,7 @@ async function prepare(app: FullApp, urls: string[], signal: AbortSignal): Promi
 }
 
 /** Tries again until all places are there. */
-function prepareLater(app: FullApp, urls: string[], first: number[], signal: AbortSignal): Undo {
+function prepareLater(app: FullFront, urls: string[], first: number[], signal: AbortSignal): Undo {
   const { log } = app
   const repeat = async () => {
     for (let missing = first; missing.length > 0 && !signal.aborted; ) {
@@ -104,9 +104,9 @@ function prepareLater(app: FullApp, urls: string[], first: number[], signal: Abo
 }
 
 /** An address at which the person of the sandbox signs in once. */
-async function makeDashboardLink(app: FullApp): Promise<string> {
-  const person = await findPersonByEmail(app.db, SANDBOX_PERSON.email)
-  return makeSignInLink(app.db, app, person!, app.systemClock.now())
+async function makeDashboardLink(app: FullFront): Promise<string> {
+  const person = await findPersonByEmail(app.db.control, SANDBOX_PERSON.email)
+  return makeSignInLink(app.db.control, app, person!, app.systemClock.now())
 }
 
 /** Whether this process starts others, and answers no requests itself. */
@@ -127,7 +127,7 @@ async function openEmbedded(config: Config, log: Log, undo: Undo[]): Promise<str
 }
 
 async function serveAlone(
-  app: FullApp,
+  app: FullFront,
   role: Role,
   databaseUrl: string,
   undo: Undo[],
@@ -140,7 +140,7 @@ async function serveAlone(
 }
 
 async function serveBySeveral(
-  app: FullApp,
+  app: FullFront,
   role: Role,
   databaseUrl: string,
   undo: Undo[],
@@ -168,7 +168,7 @@ async function serveBySeveral(
 }
 
 function printBanner(
-  { publicUrl, log }: FullApp,
+  { publicUrl, log }: FullFront,
   role: Role,
   sandbox: Sandbox | null,
   dashboard: string | null,

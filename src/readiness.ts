@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { appsOf } from './core/app.ts'
 import { countDiffering } from './core/audits/store.ts'
 import { certificateWarning } from './core/banks/certificates.ts'
-import type { FullApp } from './core/full-app.ts'
+import type { FullApp, FullFront } from './core/full-app.ts'
+import { appsOf } from './core/places/front.ts'
 import { findNewer } from './db/migrate.ts'
 import { describeRefusal, NO_ANSWER, openProbe } from './db/probe.ts'
 
@@ -22,7 +22,7 @@ const UNKNOWN = 'The database is too slow: books, certificates and clocks could 
 
 /** Finds out whether this process can do its work. */
 export function createReadiness(
-  app: FullApp,
+  app: FullFront,
   databaseUrl: string,
   isClosing: () => boolean,
 ): Readiness {

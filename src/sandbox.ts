@@ -39,7 +39,7 @@ export const openSandbox = (app: FullApp): Promise<Sandbox> =>
   withLock(app, async () => {
     const sandbox = (await findWorking(app)) ?? (await create(app))
     const now = app.systemClock.now()
-    await app.db.transaction((tx) => addSandboxPerson(tx, sandbox.companyId, now))
+    await app.db.control.transaction((tx) => addSandboxPerson(tx, sandbox.companyId, now))
     return write(app, sandbox)
   })
 
@@ -54,7 +54,7 @@ export const resetSandbox = (app: FullApp, author: Author = SERVICE): Promise<Sa
     const company = isNamed ? await findCompany(app.db, former.companyId) : null
     if (company?.mode === 'sandbox') await retire(app, company, author)
     const created = await create(app)
-    await app.db.transaction(async (tx) => {
+    await app.db.control.transaction(async (tx) => {
       if (company?.mode === 'sandbox') await moveMembers(tx, company.id, created.companyId)
       await addSandboxPerson(tx, created.companyId, app.systemClock.now())
     })

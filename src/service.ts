@@ -1,8 +1,8 @@
 import { Server as NetServer } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
-import { appsOf } from './core/app.ts'
-import type { FullApp } from './core/full-app.ts'
+import type { FullApp, FullFront } from './core/full-app.ts'
+import { appsOf } from './core/places/front.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { openServerNotifications } from './http/notifications.ts'
@@ -28,13 +28,13 @@ export type Service = {
   close(): Promise<void>
 }
 
-export async function createService(anyApp: FullApp, databaseUrl: string): Promise<Service> {
+export async function createService(anyApp: FullFront, databaseUrl: string): Promise<Service> {
   const apps = appsOf(anyApp)
   // Queries of requests whose company is not known yet get the share of one company.
   const app = { ...anyApp, db: anyApp.db.of('') }
   const urls = [databaseUrl, ...app.config.otherPlaces]
   const notifications = urls.map((url) => openServerNotifications(url, app.log))
-  const keys = createKeyRing(apps, notifications)
+  const keys = createKeyRing(anyApp, notifications)
   for (const [i, one] of apps.entries()) one.feedWaits.attach(notifications[i]!)
   const state = { closing: false }
   const readiness = createReadiness(app, databaseUrl, () => state.closing)

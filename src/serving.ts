@@ -1,5 +1,5 @@
-import { appsOf } from './core/app.ts'
-import type { FullApp } from './core/full-app.ts'
+import type { FullFront } from './core/full-app.ts'
+import { appsOf } from './core/places/front.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
 import type { Undo } from './lifetime.ts'
@@ -8,7 +8,7 @@ import type { Service } from './service.ts'
 import { startWorker, TASKS } from './worker/worker.ts'
 
 /** Closes what an app has opened. */
-export const undoApp = (app: FullApp): Undo[] => [
+export const undoApp = (app: FullFront): Undo[] => [
   ...appsOf(app).map(
     ({ db }): Undo =>
       () =>
@@ -31,7 +31,7 @@ const CAN_SHARE_PORT = process.platform === 'linux'
 
 /** Answers requests on the public port. */
 export async function serveRequests(
-  app: FullApp,
+  app: FullFront,
   databaseUrl: string,
   undo: Undo[],
 ): Promise<Service> {
@@ -56,7 +56,7 @@ type Shown = {
 
 /** Answers operators in a process that answers no requests. */
 export async function serveOperator(
-  app: FullApp,
+  app: FullFront,
   databaseUrl: string,
   undo: Undo[],
   shown?: Shown,
@@ -74,10 +74,10 @@ export async function serveOperator(
 }
 
 /** Runs the tasks. If nobody says what others write, it looks for work as often as ever. */
-export function runWorker(app: FullApp, isInformed = true): Undo {
-  const workers = appsOf(app).map((one) =>
-    isInformed ? startWorker(one) : startWorker(one, TASKS, 0),
-  )
+export function runWorker(app: FullFront, isInformed = true): Undo {
+  const several = app.places.all.length > 1 ? app.places : null
+  const idle_ms = isInformed ? undefined : 0
+  const workers = appsOf(app).map((one) => startWorker(one, TASKS, idle_ms, several))
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()))
   }

@@ -116,6 +116,13 @@ test('only core/simulated-bank imports from the simulator', () => {
   assert.deepEqual(users, [])
 })
 
+test('only its command imports the moving of companies', () => {
+  const users = product.filter(
+    (path) => !path.startsWith('src/core/moves/') && /from '[^']*\/moves\//.test(textOf(path)),
+  )
+  assert.deepEqual(users, ['src/cli/place.ts'])
+})
+
 test('only charges/record.ts changes a charge', () => {
   const writing = product
     .filter((path) => !/^src\/core\/charges\/(record|change-store)\.ts$/.test(path))

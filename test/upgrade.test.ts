@@ -284,6 +284,43 @@ test('new events come after those from before feeds were counted', async () => {
   }
 })
 
+test('what names a company that is not here is refused, whatever was here before', async () => {
+  const url = await databaseAt('0064_no_index_of_posting_times.sql')
+  const client = new pg.Client(url)
+  await client.connect()
+  const insertProduct = (companyId: string) =>
+    client.query(
+      `insert into products (company_id, id, name, description, price, need_shipping, status,
+         marketplace_status, type, created_at, updated_at)
+       values ($1, $2, 'Broa', '', 500, false, 'ACTIVE', 'APPROVED', 'ONE_TIME', now(), now())`,
+      [companyId, newId()],
+    )
+  try {
+    const companyId = newId()
+    await insertCompany(client, companyId)
+    await insertProduct(companyId)
+    // As a place has it while a company arrives.
+    await insertProduct(newId())
+    await migrate(url)
+    const { rows } = await client.query<{ name: string; valid: boolean }>(
+      `select conname as name, convalidated as valid from pg_constraint
+       where conname ~ '_company$' and confrelid = 'companies'::regclass order by conname`,
+    )
+    const isValid = Object.fromEntries(rows.map(({ name, valid }) => [name, valid]))
+    assert.deepEqual(isValid, {
+      customers_company: true,
+      feeds_company: true,
+      products_company: false,
+      recurrences_company: true,
+      static_codes_company: true,
+    })
+    await insertProduct(companyId)
+    await assert.rejects(insertProduct(newId()), { constraint: 'products_company' })
+  } finally {
+    await client.end()
+  }
+})
+
 /** A company with a payment and a refund that count, and in a live one with a trial of both. */
 async function insertOld(client: pg.Client, mode: string): Promise<void> {
   const id = newId()

@@ -19,28 +19,14 @@ const { app, rows } = api
 
 /** How often each task comes round at most, in milliseconds. */
 const PERIODS: Record<string, number> = {
+  'look for due work': 500,
   'deliver webhooks': 500,
-  'watch webhooks': 60_000,
   'watch certificates': 3_600_000,
   'clear the queue': 60_000,
-  'expire charges': 500,
-  'expire charges at banks': 500,
-  'receive charges': 500,
-  'settle callbacks': 1_000,
-  reconcile: 5_000,
-  'remove orphans': 5_000,
-  'carry out refunds': 500,
-  'expire withdrawals': 500,
-  'pay out withdrawals': 500,
-  'follow agreements': 1_000,
-  'generate charges': 1_000,
-  'bill charges': 1_000,
-  'collect at the simulated bank': 1_000,
   'play test clocks': 500,
   'index old charges': 1_000,
   'index phones': 1_000,
   audit: 60_000,
-  'send mail': 1_000,
   'purge idempotency keys': 60_000,
   'record wrong sign-ins': 60_000,
   'remove old mails': 3_600_000,
@@ -56,7 +42,8 @@ test('the worker runs each of its tasks, and each in its period', async () => {
   for (const [name, period] of Object.entries(PERIODS)) {
     assert.ok(waits.get(name)! <= period, `${name}: ${waits.get(name)}`)
   }
-  const unknown = [...waits.keys()].filter((name) => !(name in PERIODS))
+  const due = new Set(app.due.map(({ name }) => name))
+  const unknown = [...waits.keys()].filter((name) => !(name in PERIODS) && !due.has(name))
   assert.deepEqual(unknown, [], 'a new task has its period here and its work below')
 })
 

@@ -10,7 +10,7 @@ import { connectFault } from '../core/banks/given.ts'
 import { type BankRecord, listCertificates } from '../core/banks/store.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import { ascending, listOfAll } from '../core/places/across.ts'
 import {
   type ComparedTransfer,
@@ -321,7 +321,7 @@ const show: Command = {
     ),
 }
 
-async function showAll(app: FullApp): Promise<Answer> {
+async function showAll(app: FullFront): Promise<Answer> {
   const banks = await listOfAll(app, listCertificates, {
     companyOf: ({ companyId }) => companyId,
     compare: ascending(({ companyId }) => companyId),

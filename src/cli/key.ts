@@ -28,12 +28,12 @@ const create: Command = {
     const wanted = readKey(options)
     const key = await withDatabase(
       ({ db, vault }) =>
-        db.transaction(async (tx) => {
+        db.transaction(async (tx, control) => {
           const company = await requireCompany(tx, options.company!)
           const now = systemClock.now()
           const key = await createKey(tx, vault, company, wanted, now)
           const { name, scopes = SCOPES } = wanted
-          await mailNewKey(tx, vault, company, { name, scopes }, null, now)
+          await mailNewKey(tx, control, vault, company, { name, scopes }, null, now)
           await recordActivity(tx, company.id, commandAuthor(), {
             action: 'key.create',
             record: { type: 'key', id: key.id },

@@ -1,7 +1,7 @@
-import { placeOf } from '../core/app.ts'
 import { type AuditResult, auditCompany } from '../core/audits/commands.ts'
 import { listCompanies } from '../core/companies/store.ts'
 import { ascending, listOfAll } from '../core/places/across.ts'
+import { placeOf } from '../core/places/front.ts'
 import { formatReais } from '../lib/money.ts'
 import { type Command, columns } from './command.ts'
 import { requireCompany } from './records.ts'

@@ -11,7 +11,7 @@ import { type Person, ROLES, type Role } from '../core/people/rules.ts'
 import { SANDBOX_PERSON } from '../core/people/sandbox.ts'
 import { emailOf } from '../core/people/sign-in.ts'
 import { findPersonByEmail } from '../core/people/store.ts'
-import type { Tx } from '../db/database.ts'
+import type { ControlTx, Tx } from '../db/database.ts'
 import { systemClock } from '../lib/clock.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { type Args, type Command, columns, Refusal, UsageFault } from './command.ts'
@@ -30,8 +30,8 @@ function readRole(text: string): Role {
   throw new UsageFault(`--role: one of ${ROLES.join(', ')}.`)
 }
 
-async function requirePerson(tx: Tx, typed: string): Promise<Person> {
-  const person = await findPersonByEmail(tx, emailOf(typed))
+async function requirePerson(control: ControlTx, typed: string): Promise<Person> {
+  const person = await findPersonByEmail(control, emailOf(typed))
   if (person) return person
   throw new Refusal(`Nobody has the e-mail ${typed}. "vintem person list" shows everybody.`)
 }
@@ -49,7 +49,7 @@ const link: Command = {
   async run({ options }) {
     const { email, url } = await withApp(async (app) => {
       const typed = options.email ?? defaultEmail(app.config)
-      return app.db.transaction(async (tx) => {
+      return app.db.control.transaction(async (tx) => {
         const person = await requirePerson(tx, typed)
         await recordForPerson(tx, app, person.id, commandAuthor(), 'sign-in-link.create')
         return {
@@ -85,7 +85,7 @@ const invite: Command = {
     const { options, switches } = args
     requireWhole(args)
     const { email, url, isPrinted } = await withApp(async (app) => {
-      const made = await app.db.transaction(async (tx) => {
+      const made = await app.db.transaction(async (tx, control) => {
         const company = options.company ? await requireCompany(tx, options.company) : null
         const invitation = {
           email: options.email!,
@@ -96,9 +96,12 @@ const invite: Command = {
           by: null,
           invitedBy: null,
         }
-        const made = await inOptions(() => inviteByMail(tx, app, invitation, systemClock.now()))
+        const now = systemClock.now()
+        const made = await inOptions(() => inviteByMail(tx, control, app, invitation, now))
         if (company) await recordInvitation(tx, company.id, made.link)
-        if (made.link.makesOperator) await noteOperatorInvited(tx, app, made.link, commandAuthor())
+        if (made.link.makesOperator) {
+          await noteOperatorInvited(control, app, made.link, commandAuthor())
+        }
         return made
       })
       const isPrinted = switches.has('print') || app.config.smtpUrl === null
@@ -144,7 +147,7 @@ const list: Command = {
   async run({ options }) {
     const people = await withDatabase(async ({ db }) => {
       const company = options.company ? await requireCompany(db, options.company) : null
-      return listPeople(db, company?.id ?? null)
+      return listPeople(db.control, company?.id ?? null)
     }, options.company)
     return { json: people, text: peopleTable(people) }
   },
@@ -173,12 +176,12 @@ const role: Command = {
     const wanted = readRole(options.role!)
     const { email, companyId } = await withApp(
       (app) =>
-        app.db.transaction(async (tx) => {
+        app.db.transaction(async (tx, control) => {
           const company = await requireCompany(tx, options.company!)
-          const person = await requirePerson(tx, options.email!)
+          const person = await requirePerson(control, options.email!)
           const now = app.systemClock.now()
           const changed = await inOptions(() =>
-            changeRole(tx, app, company, person.id, wanted, null, now),
+            changeRole(tx, control, app, company, person.id, wanted, null, now),
           )
           await recordActivity(tx, company.id, commandAuthor(), {
             action: 'member.change-role',
@@ -211,11 +214,11 @@ const remove: Command = {
       throw new UsageFault('Missing: --company, or --operator.')
     const { email, company } = await withApp(
       (app) =>
-        app.db.transaction(async (tx) => {
+        app.db.transaction(async (tx, control) => {
           const company = options.company ? await requireCompany(tx, options.company) : null
-          const person = await requirePerson(tx, options.email!)
-          if (company) await removeFrom(tx, company.id, person)
-          if (isOperator && !(await removeOperator(tx, app, person, commandAuthor())))
+          const person = await requirePerson(control, options.email!)
+          if (company) await removeFrom(tx, control, company.id, person)
+          if (isOperator && !(await removeOperator(control, app, person, commandAuthor())))
             throw new Refusal(`${person.email} is no operator.`)
           return { email: person.email, company }
         }),
@@ -234,8 +237,13 @@ const remove: Command = {
 
 const OPERATES = 'operates the installation'
 
-async function removeFrom(tx: Tx, companyId: Uuid, person: Person): Promise<void> {
-  const { withdrawn } = await inOptions(() => removeMember(tx, companyId, person.id))
+async function removeFrom(
+  tx: Tx,
+  control: ControlTx,
+  companyId: Uuid,
+  person: Person,
+): Promise<void> {
+  const { withdrawn } = await inOptions(() => removeMember(control, companyId, person.id))
   await recordActivity(tx, companyId, commandAuthor(), {
     action: 'member.remove',
     record: recordOf(person),
@@ -251,9 +259,9 @@ const reset: Command = {
   options: { email: EMAIL },
   async run({ options }) {
     const email = await withApp((app) =>
-      app.db.transaction(async (tx) => {
-        const person = await requirePerson(tx, options.email!)
-        if (await resetFactors(tx, app, person, commandAuthor())) return person.email
+      app.db.transaction(async (tx, control) => {
+        const person = await requirePerson(control, options.email!)
+        if (await resetFactors(tx, control, app, person, commandAuthor())) return person.email
         throw new Refusal(`${person.email} has no second factor: the password is enough.`)
       }),
     )

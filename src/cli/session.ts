@@ -2,10 +2,10 @@ import { userInfo } from 'node:os'
 import { createApp } from '../app.ts'
 import { type Config, loadConfig } from '../config.ts'
 import type { Author } from '../core/activity/rules.ts'
-import { appsOf } from '../core/app.ts'
 import { waitUntilApplied, waitUntilAppliedAt } from '../core/companies/announce.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import { locate } from '../core/places/directory.ts'
+import { appsOf } from '../core/places/front.ts'
 import { preparePlaces } from '../core/places/prepare.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { databaseFault } from '../db/database-fault.ts'
@@ -66,9 +66,9 @@ async function open(config: Config): Promise<Connection> {
 function openPlaces(urls: string[]): Database[] {
   const opened = urls.map((url) => openDatabase(url, 2))
   if (opened.length === 1) return opened
-  const people = opened[0]!
+  const control = opened[0]!
   const at = async (companyId: string) => opened[(await locate(opened, companyId)) ?? 0]!
-  return opened.map((db) => spanPlaces(db, { people, at }))
+  return opened.map((db) => spanPlaces(db, { control, at }))
 }
 
 /** Says which places do not answer, whose companies the command misses. */
@@ -124,16 +124,17 @@ export async function withDatabase<R>(
 }
 
 /** Runs a command with a whole app, for commands that need more than the database. */
-export async function withApp<R>(act: (app: FullApp) => Promise<R>, named?: string): Promise<R> {
+export async function withApp<R>(act: (app: FullFront) => Promise<R>, named?: string): Promise<R> {
   const config = loadConfig()
   const { url, urls, databases, publicUrl, close } = await openConnection(config)
   const log = createLog('silent')
-  const app = createApp({ config, databaseUrl: url, clock: systemClock, log, publicUrl })
+  const front = createApp({ config, databaseUrl: url, clock: systemClock, log, publicUrl })
   try {
-    await prepare(config, urls, databases, app.vault)
-    return await act(appsOf(app)[await placeFor(databases, named)]!)
+    await prepare(config, urls, databases, front.vault)
+    const app = appsOf(front)[await placeFor(databases, named)]!
+    return await act({ ...app, places: front.places })
   } finally {
-    for (const { providers, db } of appsOf(app)) {
+    for (const { providers, db } of appsOf(front)) {
       await providers.bacen.close()
       await db.end()
     }

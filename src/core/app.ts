@@ -3,9 +3,8 @@ import type { Database } from '../db/database.ts'
 import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ClockWatch } from '../lib/clock-watch.ts'
-import type { FairQueue, Soon } from '../lib/fair-queue.ts'
+import type { FairQueue } from '../lib/fair-queue.ts'
 import type { Sender } from '../lib/http-sender.ts'
-import type { Uuid } from '../lib/ids.ts'
 import type { Limits, RateLimit } from '../lib/limits.ts'
 import type { Log } from '../lib/log.ts'
 import type { Lookup } from '../lib/lookup.ts'
@@ -51,41 +50,6 @@ export type App = {
   accessChanges: RateLimit | null
   /** Where payers and integrators reach the service. */
   publicUrl: string
-  /** The databases that companies live in, each with an app of its own. */
-  places: Places
-}
-
-/**
- * Each company lives in one place. The first place also has the people. What is known of no company
- * yet is done with the app of the first place.
- */
-export type Places = {
-  /** The apps of all places, in the order of PLACES. */
-  all: readonly App[]
-  /**
-   * The app of the place of a company. Null if none has such a company. Those who have shown a key
-   * have connections of their own to ask with.
-   */
-  find(companyId: Uuid, hasKey?: boolean): Soon<App | null>
-  /** Called when a company may have changed its place. Null: any of them. */
-  forget(companyId: Uuid | null): void
-}
-
-/** With one place nothing has to be looked up. */
-export const onePlace = (app: App): Places => ({ all: [app], find: () => app, forget() {} })
-
-/** All apps. They are of the same kind as the given one. */
-export const appsOf = <A extends App>(app: A): readonly A[] =>
-  app.places.all.length === 1 ? [app] : (app.places.all as readonly A[])
-
-/**
- * The app of the place in which a company lives, for somebody of whom nothing but that is known. If
- * there is no such company it is the given one, in which it is not found either.
- */
-export async function placeOf<A extends App>(app: A, companyId: Uuid): Promise<A> {
-  if (app.places.all.length === 1) return app
-  const found = (await app.places.find(companyId)) as A | null
-  return found ? { ...found, db: found.db.of('') } : app
 }
 
 /** What limits guesses of passwords, and the work that each of them is. */

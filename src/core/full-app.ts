@@ -1,4 +1,5 @@
 import type { Uuid } from '../lib/ids.ts'
+import type { Language } from '../lib/language.ts'
 import type { AppWithActivity } from './activity/batch.ts'
 import type { AppWithCharges } from './charges/group.ts'
 import type { AppWithDue } from './clocks/commands.ts'
@@ -7,12 +8,14 @@ import type { DueSource } from './due.ts'
 import type { AppWithFeed } from './feed/waits.ts'
 import type { FindStored } from './idempotency.ts'
 import type { AppWithCallbacks } from './payments/callbacks.ts'
+import type { Front } from './places/front.ts'
 import type { AppWithRequestLog } from './request-log/batch.ts'
 
 /** A kind of due work, and the task that does it. */
 export type DueTask = {
   name: string
-  every_ms: number
+  /** What operators read. */
+  title: Record<Language, string>
   source: DueSource
   /** Does all work that is due now, of all companies, or of one whose clock is being moved. */
   run(app: FullApp, signal?: AbortSignal, only?: Uuid | null): Promise<void>
@@ -29,3 +32,6 @@ export type FullApp = AppWithActivity &
   AppWithFeed &
   AppWithRequestLog &
   AppWithDue<DueTask> & { findStored: FindStored }
+
+/** The app in front of all places. */
+export type FullFront = Front<FullApp>

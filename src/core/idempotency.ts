@@ -1,5 +1,5 @@
 import { texts, timestamps, uuids } from '../db/arrays.ts'
-import type { Database, Tx } from '../db/database.ts'
+import type { Act, Database, Tx } from '../db/database.ts'
 import { type Batcher, createBatcher, LOOKUPS } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
@@ -141,16 +141,16 @@ export function runOnce<T>(
   vault: Vault,
   guard: IdempotencyRef & { companyId: Uuid },
   now: Date,
-  act: (tx: Tx) => Promise<T>,
+  act: Act<T>,
 ): Promise<T> {
   const { companyId, key, fingerprint } = guard
-  return db.transaction(async (tx) => {
+  return db.transaction(async (tx, control) => {
     if (!(await claim(tx, companyId, key, fingerprint, now))) {
       const [stored] = await findMany(tx, [{ companyId, key, now }])
       if (!stored?.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
       return JSON.parse(openAnswer(vault, companyId, stored))
     }
-    const answer = await act(tx)
+    const answer = await act(tx, control)
     const shown = { status: 200, body: JSON.stringify(answer), warnings: null }
     const response = sealAnswer(vault, guard, shown)
     await complete(tx, companyId, response)

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { newId } from '../lib/ids.ts'
+import { after, test } from 'node:test'
+import { emptyDatabase } from '../../test/support/database.ts'
+import { newId, type Uuid } from '../lib/ids.ts'
 import { type Cents, toCents } from '../lib/money.ts'
 import { bytes, dates, integers, texts, uuids } from './arrays.ts'
-import { arrayParameters, tableOf } from './columns.ts'
+import { arrayParameters, companyTableOf, tableOf } from './columns.ts'
+import { openDatabase } from './database.ts'
 
 type Owner = { name: string; key: Buffer }
 type Parcel = {
@@ -114,4 +116,59 @@ test('a name that is not plain is refused, because names become code', () => {
 
 test('parameters can be numbered for arrays of no record too', () => {
   assert.equal(arrayParameters(7, ['uuid', 'date']), '$7::uuid[], $8::date[]')
+})
+
+type Letter = { companyId: Uuid; number: Uuid; status: 'SENT' | 'LOST'; from: Owner }
+const LETTER = companyTableOf<Letter>(
+  'letters',
+  {
+    companyId: ['company_id', 'uuid'],
+    number: ['number', 'uuid'],
+    status: ['status', 'text'],
+    from: {
+      columns: [['from_name', 'text', ({ name }) => name]],
+      read: ({ from_name: name }) => ({ name, key: Buffer.alloc(0) }) as Owner,
+    },
+  },
+  'number',
+)
+
+test('records of a company are found by key and listed newest first, of that company alone', async () => {
+  const db = openDatabase(await emptyDatabase(), 2)
+  after(() => db.end())
+  await db.query({
+    text: `create table letters (company_id uuid, number uuid, status text, from_name text,
+             primary key (company_id, number))`,
+  })
+  const [ours, theirs] = [newId(), newId()]
+  const from = { name: 'Ana', key: Buffer.alloc(0) }
+  const letter = (companyId: Uuid, status: Letter['status']): Letter => ({
+    companyId,
+    number: newId(),
+    status,
+    from,
+  })
+  const [first, second, third] = (['SENT', 'LOST', 'SENT'] as const).map((status) =>
+    letter(ours, status),
+  ) as [Letter, Letter, Letter]
+  const other = letter(theirs, 'SENT')
+  await db.query({
+    text: LETTER.insertInto('letters'),
+    values: LETTER.values([second, other, third, first]),
+  })
+
+  assert.deepEqual(await LETTER.find(db, ours, second.number), second)
+  assert.deepEqual(await LETTER.find(db, ours, second.number, 'for update'), second)
+  assert.equal(await LETTER.find(db, ours, other.number), null)
+
+  const page = { limit: 2, after: null }
+  assert.deepEqual(await LETTER.list(db, ours, page), [third, second])
+  assert.deepEqual(await LETTER.list(db, ours, { limit: 2, after: second.number }), [first])
+  assert.deepEqual(await LETTER.list(db, ours, { ...page, status: null }), [third, second])
+  assert.deepEqual(await LETTER.list(db, ours, { ...page, status: 'SENT' }), [third, first])
+  const next = { limit: 2, after: third.number, status: 'SENT' } as const
+  assert.deepEqual(await LETTER.list(db, ours, next), [first])
+  await assert.rejects(LETTER.list(db, ours, { ...page, from }), /one column/)
+  // @ts-expect-error The table has no such field.
+  await assert.rejects(LETTER.list(db, ours, { ...page, color: 'red' }), /one column/)
 })

@@ -1,7 +1,8 @@
 import { assert } from '../lib/assert.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { type Cents, toCents } from '../lib/money.ts'
 import { booleans, bytes, dates, integers, texts, timestamps, uuids } from './arrays.ts'
-import type { Row } from './database.ts'
+import type { Row, Tx } from './database.ts'
 
 type SqlType = {
   /** The type of an array of such values, as a parameter. */
@@ -96,6 +97,20 @@ export type Table<T> = ColumnList<T> & {
   without(...fields: (keyof T)[]): ColumnList<T>
 }
 
+/** A part of a list: so many records, after the last one of the part before. */
+export type Part = { limit: number; after: Uuid | null }
+
+/** A table whose records belong to companies, with the statements that most of them need. */
+export type CompanyTable<T> = Table<T> & {
+  find(tx: Tx, companyId: Uuid, id: Uuid, lock?: 'for update' | ''): Promise<T | null>
+  /** The newest first, of those that have the values. A value that is null counts for all. */
+  list(
+    tx: Tx,
+    companyId: Uuid,
+    filter: Part & { [Field in keyof T]?: T[Field] | null },
+  ): Promise<T[]>
+}
+
 type Column<T> = { name: string; type: TypeName; of(record: T): unknown }
 /** A field with its columns, and how it is read from a row if it has several. */
 type Field<T> = { field: string; columns: Column<T>[]; read: ((row: Row) => unknown) | null }
@@ -110,6 +125,39 @@ export function tableOf<T>(columns: Columns<T>): Table<T> {
     read: compile<(row: Row) => T>(fields, '(row) => ({ $ })'),
     only: (...some) => listWhere((field) => some.includes(field)),
     without: (...some) => listWhere((field) => !some.includes(field)),
+  }
+}
+
+/** The key is what tells the records of a company apart. */
+export function companyTableOf<T extends { companyId: Uuid }>(
+  name: string,
+  columns: Columns<T>,
+  key: keyof T & string = 'id' as keyof T & string,
+): CompanyTable<T> {
+  const table = tableOf(columns)
+  const select = `select ${table.names} from ${name} where company_id = $1`
+  const columnOf = (field: string): string => {
+    const column = columns[field as keyof T]
+    assert(Array.isArray(column), 'a record is found by a field with one column')
+    return column[0]
+  }
+  const id = columnOf(key)
+  return {
+    ...table,
+    async find(tx, companyId, value, lock = '') {
+      const text = `${select} and ${id} = $2 ${lock}`
+      const [row] = await tx.query({ text, values: [companyId, value] })
+      return row ? table.read(row) : null
+    },
+    async list(tx, companyId, { limit, after, ...wanted }) {
+      const values: unknown[] = [companyId, limit]
+      const conditions = Object.entries(wanted)
+        .filter(([, value]) => value !== null && value !== undefined)
+        .map(([field, value]) => `and ${columnOf(field)} = $${values.push(value)}`)
+      if (after !== null) conditions.push(`and ${id} < $${values.push(after)}`)
+      const text = `${select} ${conditions.join(' ')} order by ${id} desc limit $2`
+      return (await tx.query({ text, values })).map(table.read)
+    },
   }
 }
 

@@ -41,16 +41,24 @@ export type Tx = {
   beforeCommit<T>(write: LastWrite<T>, items: T[]): Promise<void>
   /** Writes now what was to be written just before the commit. */
   flush(): Promise<void>
-  /** Where the tables of people are. With one place it is this. */
-  readonly people: Tx
-  /** Where the tables of a company are. With one place it is this. */
+}
+
+/**
+ * The control database: people, and where companies are. With one database it is the same as any
+ * other handle.
+ */
+export type ControlTx = Tx & {
+  /** Where the tables of a company are. */
   at(companyId: string): Tx | Promise<Tx>
   /**
-   * Undoes what a transaction over several places has done in this one, which does not answer, so
-   * that it goes on without. Null: it cannot, because this is its own place, or that of people.
+   * Undoes what this transaction has done where a company is, because that does not answer, and
+   * goes on without. False: it cannot, because that is its own database, or the control database.
    */
-  readonly leaveOut: (() => void) | null
+  leaveOut(place: Tx): boolean
 }
+
+/** What is done in one transaction. */
+export type Act<R> = (tx: Tx, control: ControlTx) => Promise<R>
 
 export type LastWrite<T> = (tx: Tx, items: T[]) => Promise<void>
 
@@ -69,9 +77,10 @@ export type Database = Tx & {
   light: Tx
   /**
    * One command, one transaction. Retried as a whole where the database says so; never around the
-   * network.
+   * network. What is written to the control database is committed first.
    */
-  transaction<R>(act: (tx: Tx) => Promise<R>): Promise<R>
+  transaction<R>(act: Act<R>): Promise<R>
+  readonly control: ControlDatabase
   /** The same database for a request of this company, which gets no more than its share of it. */
   of(companyId: string): Database
   /** The same database for tasks: they have connections of their own. */
@@ -87,6 +96,13 @@ export type Database = Tx & {
   heartbeat: Pick<Heartbeat, 'isUnresponsive' | 'onUnresponsive'>
   end(): Promise<void>
 }
+
+export type ControlDatabase = Omit<Database, 'transaction' | 'of' | 'tasks'> &
+  ControlTx & {
+    transaction<R>(act: (tx: ControlTx, control: ControlTx) => Promise<R>): Promise<R>
+    of(companyId: string): ControlDatabase
+    tasks: ControlDatabase
+  }
 
 export type Connection = { client: pg.PoolClient; release(isLost?: boolean): void }
 
@@ -136,9 +152,9 @@ type Parts = Pick<Tx, 'query' | 'wake' | 'notify'> & {
   last?: Map<LastWrite<unknown>, unknown[]>
 }
 
-/** The tables of people and those of all companies are in the same database. */
-export function asOnePlace({ query, wake, notify, last }: Parts): Tx {
-  const tx: Tx = {
+/** Of one database, which has people and all companies. */
+export function createTx({ query, wake, notify, last }: Parts): ControlTx {
+  const tx: ControlTx = {
     query,
     wake,
     notify,
@@ -152,20 +168,22 @@ export function asOnePlace({ query, wake, notify, last }: Parts): Tx {
       last?.clear()
       await Promise.all(left.map(([write, items]) => write(tx, items)))
     },
-    get people() {
-      return tx
-    },
     at: () => tx,
     // Outside a transaction there is nothing to undo.
-    leaveOut: last ? null : () => {},
+    leaveOut: () => !last,
   }
   return tx
 }
 
+/** It is the control database too. */
+const asControl = (db: Omit<ControlDatabase, 'control'>): ControlDatabase =>
+  Object.assign(db, { control: db as ControlDatabase })
+
 /** A number of connections is one for requests, and as many again for tasks. */
-export function openDatabase(url: string, size: number | Connections, listener = NOBODY): Database {
-  const most = typeof size === 'number' ? undivided(size) : size
-  const sources = openSources(url, most)
+type Size = number | Connections
+
+export function openDatabase(url: string, size: Size, listener = NOBODY): ControlDatabase {
+  const sources = openSources(url, typeof size === 'number' ? undivided(size) : size)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
@@ -183,11 +201,11 @@ export function openDatabase(url: string, size: number | Connections, listener =
   const afterCommit = { ...listener, notify: notifier.notify, lost }
   // Each request asks for the database of its company.
   const ofCompanies = {
-    requests: createMemo<Database>(MAX_COMPANIES),
-    tasks: createMemo<Database>(MAX_COMPANIES),
+    requests: createMemo<ControlDatabase>(MAX_COMPANIES),
+    tasks: createMemo<ControlDatabase>(MAX_COMPANIES),
   }
   /** The database for a company, or for nobody alone, with one of the two kinds of connections. */
-  function view(kind: 'requests' | 'tasks', companyId: string | null): Database {
+  function view(kind: 'requests' | 'tasks', companyId: string | null): ControlDatabase {
     const isTask = kind === 'tasks'
     const wait_ms = isTask ? TASK_WAIT_MS : REQUEST_WAIT_MS
     const retryFor_ms = isTask ? TASK_RETRY_FOR_MS : RETRY_FOR_MS
@@ -203,13 +221,13 @@ export function openDatabase(url: string, size: number | Connections, listener =
       const runOnce = () => lendOf(source)((pool) => runOn<R>(pool, query))
       return confirmed(query, (attempt) => repeatWhileAway(() => attempt(runOnce()), retryFor_ms))
     }
-    const txOn = (source: Source): Tx =>
-      asOnePlace({
+    const txOn = (source: Source): ControlTx =>
+      createTx({
         query: (query) => noting(during(() => run(source, query))),
         wake: listener.wake,
         notify: notifier.notify,
       })
-    return {
+    return asControl({
       ...txOn(sources[kind]),
       hot: txOn(sources.hot),
       light: txOn(sources.light),
@@ -229,7 +247,7 @@ export function openDatabase(url: string, size: number | Connections, listener =
       refusedWrite,
       heartbeat,
       end,
-    }
+    })
   }
   return view('requests', null)
 }
@@ -276,7 +294,7 @@ async function runOn<R extends Row>(pool: pg.Pool, query: Query): Promise<R[]> {
 
 async function transact<R>(
   lendOne: Lend,
-  act: (tx: Tx) => Promise<R>,
+  act: (tx: ControlTx, control: ControlTx) => Promise<R>,
   afterCommit: AfterCommit,
   retryFor_ms: number,
 ): Promise<R> {
@@ -296,7 +314,7 @@ async function transact<R>(
 
 async function transactOn<R>(
   client: pg.PoolClient,
-  act: (tx: Tx) => Promise<R>,
+  act: (tx: ControlTx, control: ControlTx) => Promise<R>,
   afterCommit: AfterCommit,
   progress: { committing: boolean },
 ): Promise<R> {
@@ -309,7 +327,7 @@ async function transactOn<R>(
   // It is sent with the first statement, which fails too if this fails.
   beginning.catch(() => {})
   try {
-    const tx = asOnePlace({
+    const tx = createTx({
       async query<R extends Row>(query: Query) {
         // One of several that were sent together may have failed, and the others go on. Another
         // transaction may have the connection by now.
@@ -322,7 +340,7 @@ async function transactOn<R>(
       notify: (...notification) => notifications.push(notification),
       last: new Map(),
     })
-    const result = await act(tx)
+    const result = await act(tx, tx)
     await beginning
     await tx.flush()
     progress.committing = true

@@ -1,20 +1,19 @@
 import { problem } from '../lib/problems.ts'
-import type { Database, Tx } from './database.ts'
+import type { ControlDatabase, ControlTx, Database, Tx } from './database.ts'
 
-/** Where a place finds the tables of people, and those of companies of other places. */
-export type Others = { people: Database; at(companyId: string): Promise<Database> }
+/** What a place is not by itself: the control database, and the databases of companies. */
+export type Others = { control: Database; at(companyId: string): Promise<Database> }
 
 /**
- * The database of one of several places. Statements go to this place. What `people` and `at` are
- * asked goes to the place of people, or of a company. In a transaction the other places commit
- * first and this one last: if the process is killed in between, what is missing is here.
+ * The database of one of several places. Statements go to this place. In a transaction the others
+ * commit first and this one last: if the process is killed in between, what is missing is here.
  */
-export function spanPlaces(own: Database, others: Others): Database {
-  const { people, at } = others
-  return {
+export function spanPlaces(own: Database, others: Others): ControlDatabase {
+  const { control, at } = others
+  const db: ControlDatabase = {
     ...own,
-    people,
     at,
+    leaveOut: () => true,
     transaction(act) {
       // Once another place may have committed, it is not run again, because it would write twice.
       const progress = { isCommitting: false }
@@ -23,64 +22,50 @@ export function spanPlaces(own: Database, others: Others): Database {
         return spanTransaction(own, tx, others, act, progress)
       })
     },
-    of: (id) => spanPlaces(own.of(id), { people: people.of(id), at }),
+    of: (id) => spanPlaces(own.of(id), { control: control.of(id), at }),
     get tasks() {
-      return spanPlaces(own.tasks, { people: people.tasks, at })
+      return spanPlaces(own.tasks, { control: control.tasks, at })
+    },
+    get control() {
+      return own.pools === control.pools ? db : spanPlaces(control, others)
     },
   }
+  return db
 }
 
 async function spanTransaction<R>(
   own: Database,
   tx: Tx,
-  { people, at }: Others,
-  act: (tx: Tx) => Promise<R>,
+  { control, at }: Others,
+  act: (tx: ControlTx, control: ControlTx) => Promise<R>,
   progress: { isCommitting: boolean },
 ): Promise<R> {
-  const begun = new Map<Database['pools'], Begun & { spanned: Promise<Tx> }>()
-  const span = async ({ pools }: Database, { tx: opened, undo }: Begun): Promise<Tx> => ({
-    ...(await opened),
-    people: spanned.people,
-    at: spanned.at,
-    leaveOut:
-      pools === people.pools
-        ? null
-        : () => {
-            begun.delete(pools)
-            undo(problem('service_unavailable'))
-          },
-  })
+  const begun = new Map<Database['pools'], Begun>()
   /** The transaction at another place, which begins when it is first needed. */
   const inPlace = (db: Database): Promise<Tx> => {
-    if (db.pools === own.pools) return Promise.resolve(spanned)
+    if (db.pools === own.pools) return Promise.resolve(tx)
     const known = begun.get(db.pools)
-    if (known) return known.spanned
+    if (known) return known.tx
     const made = begin(db)
-    const whole = { ...made, spanned: span(db, made) }
-    begun.set(db.pools, whole)
+    begun.set(db.pools, made)
     // What could not begin is not committed, if whoever needed it goes on without.
-    whole.spanned.catch(() => begun.delete(db.pools))
-    return whole.spanned
+    made.tx.catch(() => begun.delete(db.pools))
+    return made.tx
   }
-  const atPeople: Tx = {
-    ...tx,
-    query: async (query) => (await inPlace(people)).query(query),
-    beforeCommit: async (write, items) => (await inPlace(people)).beforeCommit(write, items),
-    flush: async () => (await inPlace(people)).flush(),
-    get people() {
-      return atPeople
-    },
-    at: (companyId) => spanned.at(companyId),
-  }
-  const spanned: Tx = {
-    ...tx,
-    get people() {
-      return people.pools === own.pools ? spanned : atPeople
-    },
+  const reach: Pick<ControlTx, 'at' | 'leaveOut'> = {
     at: async (companyId) => inPlace(await at(companyId)),
+    leaveOut(place) {
+      const other = [...begun].find(([, one]) => one.opened === place)
+      if (!other || other[0] === control.pools) return false
+      begun.delete(other[0])
+      other[1].undo(problem('service_unavailable'))
+      return true
+    },
   }
+  const isControl = control.pools === own.pools
+  const atControl = { ...(isControl ? tx : opensLater(() => inPlace(control))), ...reach }
   try {
-    const result = await act(spanned)
+    const result = await act(isControl ? atControl : { ...tx, ...reach }, atControl)
     // What can still fail is done before another place commits.
     await tx.flush()
     for (const { commit } of begun.values()) {
@@ -94,24 +79,44 @@ async function spanTransaction<R>(
   }
 }
 
-type Begun = { tx: Promise<Tx>; commit(): Promise<void>; undo(error: unknown): Promise<void> }
+/** A transaction that begins with its first statement. */
+const opensLater = (open: () => Promise<Tx>): Tx => ({
+  query: async (query) => (await open()).query(query),
+  beforeCommit: async (write, items) => (await open()).beforeCommit(write, items),
+  flush: async () => (await open()).flush(),
+  // Whoever wakes or notifies has written before. What fails has told them then.
+  wake: (task) => void open().then((tx) => tx.wake(task), ignore),
+  notify: (...notification) => void open().then((tx) => tx.notify(...notification), ignore),
+})
+const ignore = () => {}
+
+type Begun = {
+  tx: Promise<Tx>
+  /** Undefined until it has begun. */
+  readonly opened: Tx | undefined
+  commit(): Promise<void>
+  undo(error: unknown): Promise<void>
+}
 
 /** A transaction that stays open until it is to end. */
 function begin(db: Database): Begun {
-  const opened = Promise.withResolvers<Tx>()
+  const beginning = Promise.withResolvers<Tx>()
   const end = Promise.withResolvers<void>()
-  let isFirst = true
+  let opened: Tx | undefined
   const done = db.transaction(async (tx) => {
     // Its statements are those of another transaction, which is run again as a whole.
-    if (!isFirst) throw problem('service_unavailable')
-    isFirst = false
-    opened.resolve(tx)
+    if (opened) throw problem('service_unavailable')
+    opened = tx
+    beginning.resolve(tx)
     await end.promise
   })
-  done.catch(opened.reject)
-  opened.promise.catch(() => {})
+  done.catch(beginning.reject)
+  beginning.promise.catch(() => {})
   return {
-    tx: opened.promise,
+    tx: beginning.promise,
+    get opened() {
+      return opened
+    },
     commit() {
       end.resolve()
       return done

@@ -5,8 +5,9 @@ import { receiveChanges } from '../core/companies/announce.ts'
 import { keyIdOf } from '../core/companies/keys.ts'
 import type { Company, Scope } from '../core/companies/rules.ts'
 import { type ActiveKey, findActiveKeys, touchKeys } from '../core/companies/store.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import { firstOf } from '../core/places/directory.ts'
+import { appsOf, type Places } from '../core/places/front.ts'
 import type { Database } from '../db/database.ts'
 import type { Notifications } from '../db/notifications.ts'
 import { createBatcher, LOOKUPS } from '../lib/batch.ts'
@@ -42,11 +43,9 @@ const MAX_CACHED = 10_000
 const MAX_USES = 100_000
 const NO_HASH = Buffer.alloc(32)
 
-export function createKeyRing(
-  apps: readonly FullApp[],
-  notifications: readonly Notifications[],
-): KeyRing {
-  const [{ vault, places }] = apps as [FullApp]
+export function createKeyRing(front: FullFront, notifications: readonly Notifications[]): KeyRing {
+  const { vault, places } = front
+  const apps = appsOf(front)
   // Keys have a share of their own, so that requests without a key do not delay their lookup.
   const databases = apps.map(({ db }) => db.of('keys'))
   const cached = new Map<string, { session: Session; until_ms: number }>()
@@ -66,7 +65,7 @@ export function createKeyRing(
   const findIn = databases.map((db) =>
     createBatcher((ids: Uuid[]) => findActiveKeys(db, ids), LOOKUPS),
   )
-  const find = apps.length === 1 ? findIn[0]! : finderInPlaces(apps, findIn)
+  const find = apps.length === 1 ? findIn[0]! : finderInPlaces(places, findIn)
 
   async function look(text: string): Promise<Session | null> {
     const informed = notifications.map((one) => one.alive())
@@ -139,8 +138,7 @@ type FindKey = (id: Uuid) => Promise<ActiveKey | null>
  * places may have it: the directory says in which of them it lives. A place that does not answer is
  * missed only by its own companies.
  */
-function finderInPlaces(apps: readonly FullApp[], findIn: FindKey[]) {
-  const { places } = apps[0]!
+function finderInPlaces(places: Places, findIn: FindKey[]) {
   return async (id: Uuid): Promise<(ActiveKey & { place: number }) | null> => {
     const questions = findIn.map((find) => find(id))
     const first = await firstOf(questions, (found) => found !== null)
@@ -150,7 +148,8 @@ function finderInPlaces(apps: readonly FullApp[], findIn: FindKey[]) {
       return null
     }
     const { company } = (await questions[first])!
-    const place = apps.indexOf((await places.find(company.id, true)) as FullApp)
+    const found = await places.find(company.id, true)
+    const place = found ? places.all.indexOf(found) : -1
     const there = place < 0 ? null : await (place === first ? questions[first] : findIn[place]!(id))
     return there ? { ...there, place } : null
   }

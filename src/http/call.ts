@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entryOf, recordActivity } from '../core/activity/record.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { FullApp } from '../core/full-app.ts'
-import type { Tx } from '../db/database.ts'
+import type { Act } from '../db/database.ts'
 import { acceptedLanguage, type Language } from '../lib/language.ts'
 import { problem } from '../lib/problems.ts'
 import { VERSIONS, type Version } from '../versions/history.ts'
@@ -218,13 +218,15 @@ export function makeCall(
   rest: Rest = (wait) => wait(new AbortController().signal),
 ): Call {
   /** What it changes and its entry in the activity log are committed together. */
-  const recording = (act: (tx: Tx) => Promise<Result>) => async (tx: Tx) => {
-    const result = await act(tx)
-    if (result.changed === false) return result
-    const change = changeOf(route, { params, sent, company, data: result.data })
-    await recordActivity(tx, company.id, author, change)
-    return result
-  }
+  const recording =
+    (act: Act<Result>): Act<Result> =>
+    async (tx, control) => {
+      const result = await act(tx, control)
+      if (result.changed === false) return result
+      const change = changeOf(route, { params, sent, company, data: result.data })
+      await recordActivity(tx, company.id, author, change)
+      return result
+    }
   return {
     app: withCompanyClock(app, company),
     company,

@@ -2,10 +2,10 @@ import { BlockList, isIPv6 } from 'node:net'
 import { gunzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config.ts'
-import { appsOf } from '../core/app.ts'
 import { createCallbackFinder } from '../core/banks/commands.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import { receiveCallback } from '../core/payments/callbacks.ts'
+import { appsOf } from '../core/places/front.ts'
 import { clientName } from '../lib/client-name.ts'
 import { type Uuid, unpackPair } from '../lib/ids.ts'
 import { type Limits, limitFailures } from '../lib/limits.ts'
@@ -36,7 +36,7 @@ declare module 'fastify' {
  * banks add `/pix`, `/rec` or `/cobr` to it. A callback is stored and answered at once. Only what
  * the bank confirms counts, so that nobody can change anything by knowing the URL.
  */
-export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
+export function registerCallbacks(server: FastifyInstance, app: FullFront): void {
   const callerOf = finder(app)
   const enter = createRequestSlots(divideLimits(AT_ONCE, app.config.processes))
   const admit = (companyId: Uuid, reply: FastifyReply) =>
@@ -67,7 +67,7 @@ export function registerCallbacks(server: FastifyInstance, app: FullApp): void {
 }
 
 /** Finds the company of a callback before the body is read. Many wrong tokens are refused. */
-function finder(app: FullApp): (request: FastifyRequest) => Promise<Caller> {
+function finder(app: FullFront): (request: FastifyRequest) => Promise<Caller> {
   const { rateLimit } = app.config
   const isVerified = verifier(app.config)
   const findCaller = callerFinder(app)
@@ -93,12 +93,12 @@ function finder(app: FullApp): (request: FastifyRequest) => Promise<Caller> {
 /** The company of a callback, and the app of its place. */
 type Caller = { app: FullApp; companyId: Uuid }
 
-function callerFinder(app: FullApp): (token: string) => Promise<Caller | null> {
+function callerFinder(app: FullFront): (token: string) => Promise<Caller | null> {
   const finders = new Map(appsOf(app).map((one) => [one, createCallbackFinder(one.db.of(''))]))
   return async (token) => {
     const [only] = finders.size === 1 ? [app] : []
     const named = unpackPair(token)
-    const placed = only ?? (named && ((await app.places.find(named.companyId)) as FullApp | null))
+    const placed = only ?? (named && (await app.places.find(named.companyId)))
     const find = only ? [...finders.values()][0] : placed && finders.get(placed)
     const companyId = find && (await find(token))
     return placed && companyId ? { app: { ...placed, db: placed.db.of('') }, companyId } : null

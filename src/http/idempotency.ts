@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { FullApp } from '../core/full-app.ts'
 import type { StoredResponse } from '../core/idempotency.ts'
 import * as idempotency from '../core/idempotency.ts'
-import { isLockTimeout, type Tx, violatedConstraint } from '../db/database.ts'
+import { type Act, isLockTimeout, violatedConstraint } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { invalid, Problem, type ProblemCode, problem } from '../lib/problems.ts'
 import { warningHeader } from './headers.ts'
@@ -121,17 +121,17 @@ async function storeAfter(app: FullApp, guard: Guard, answer: Answer): Promise<A
 async function commitOnce(
   app: FullApp,
   guard: Guard,
-  act: (tx: Tx) => Promise<Result>,
+  act: Act<Result>,
   render: (data: unknown) => Rendered,
 ): Promise<Result> {
-  return app.db.transaction(async (tx) => {
+  return app.db.transaction(async (tx, control) => {
     const { companyId, key, fingerprint } = guard
     const claiming = idempotency.claim(tx, companyId, key, fingerprint, app.clock.now())
     const mine = await claiming.catch((error) => {
       throw isLockTimeout(error) ? inProgress() : error
     })
     if (!mine) throw new KeyTaken()
-    const result = await act(tx)
+    const result = await act(tx, control)
     const response = idempotency.sealAnswer(app.vault, guard, render(result.data))
     await idempotency.complete(tx, companyId, response)
     return result
@@ -144,7 +144,7 @@ export type Idempotency = {
   /** Returns the stored answer. If there is none, calls `act`, and stores what it returns. */
   run(act: () => Promise<Answer>): Promise<Answer>
   /** Runs a command, and stores its answer in the same transaction. */
-  commit(act: (tx: Tx) => Promise<Result>): Promise<Result>
+  commit(act: Act<Result>): Promise<Result>
   /**
    * Runs a command that stores the answer that it is given. If it does not, the answer is stored
    * after it, so it must be a command that can be repeated.

@@ -1,16 +1,16 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
-import { appsOf } from '../core/app.ts'
 import { countDiffering } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import { readOldest } from '../core/due.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
+import { appsOf } from '../core/places/front.ts'
 import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
 import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
 
 /** Adds the metrics that are read from this process at each scrape. */
-export function watchProcess(app: FullApp): void {
+export function watchProcess(app: FullFront): void {
   for (const one of appsOf(app)) {
     watchPool(one.metrics.registry, one)
     watchFeed(one.metrics.registry, one)
@@ -30,7 +30,7 @@ function watchFeed(registry: Registry, { feedWaits }: FullApp): void {
 }
 
 /** Adds the metrics that are read from the database, which are the same for all processes. */
-export function watchInstallation(app: FullApp): void {
+export function watchInstallation(app: FullFront): void {
   for (const one of appsOf(app)) {
     watchMoney(one.metrics.registry, one)
     watchBanks(one.metrics.registry, one)

@@ -1,6 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { TSchema } from 'typebox'
-import type { FullApp } from '../core/full-app.ts'
+import type { Static, TSchema } from 'typebox'
+import { readPageToken } from '../core/charges/addresses.ts'
+import type { FullFront } from '../core/full-app.ts'
+import { placeOf } from '../core/places/front.ts'
 import { subscribeThrough } from '../core/recurrences/offers.ts'
 import { NewSubscription, SubscriptionView } from '../core/recurrences/view.ts'
 import { decideAgreement } from '../core/simulated-bank/agreements.ts'
@@ -14,6 +16,7 @@ import {
 } from '../core/simulated-bank/view.ts'
 import { clientName } from '../lib/client-name.ts'
 import { type FairQueue, inSlot } from '../lib/fair-queue.ts'
+import { unpackPair } from '../lib/ids.ts'
 import type { RateLimit } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { IGNORED_FIELDS, inputReader } from './input.ts'
@@ -33,7 +36,7 @@ type Order = {
   data: TSchema
   status: number
   message: string
-  act(app: FullApp, order: never, params: never): Promise<unknown>
+  act(app: FullFront, order: never, params: never): Promise<unknown>
 }
 
 export const TAKEN: Order[] = [
@@ -59,7 +62,7 @@ export const TAKEN: Order[] = [
     data: SubscriptionView,
     status: 201,
     message: 'Subscription started.',
-    act: subscribeThrough,
+    act: subscribe,
   },
 ]
 
@@ -67,7 +70,7 @@ export const TAKEN: Order[] = [
  * Registers what payers post without an API key: orders to the simulated bank, and subscriptions.
  * The simulated bank accepts only its own codes, so no real money is moved.
  */
-export function registerPayers(server: FastifyInstance, app: FullApp): void {
+export function registerPayers(server: FastifyInstance, app: FullFront): void {
   const { rate, queue } = app.limits
   const limit = app.config.rateLimit && rate('payers', ORDERS.perSecond, ORDERS.burst)
   const slots = queue('orders', { size: ORDERS_AT_ONCE, perOwner: 1 })
@@ -75,10 +78,20 @@ export function registerPayers(server: FastifyInstance, app: FullApp): void {
   for (const [path, read] of LOCATIONS) {
     server.get(path, async (request, reply) => {
       await requireRoom(limit, clientName(request.ip))
-      const payload = await read(app, (request.params as { token: string }).token)
+      const { token } = request.params as { token: string }
+      const payload = await read(await placeOf(app, unpackPair(token)?.companyId), token)
       return reply.header('Cache-Control', 'no-store').send(payload)
     })
   }
+}
+
+async function subscribe(
+  app: FullFront,
+  wanted: Static<typeof NewSubscription>,
+  { token }: { token: string },
+): Promise<Static<typeof SubscriptionView>> {
+  const named = readPageToken(app.vault, token)
+  return subscribeThrough(await placeOf(app, named?.companyId), wanted, { token })
 }
 
 /** The locations in the codes of the simulated bank, which banks of payers read. */
@@ -100,7 +113,7 @@ const tooMany = () =>
 
 function register(
   server: FastifyInstance,
-  app: FullApp,
+  app: FullFront,
   order: Order,
   limit: RateLimit | null,
   slots: FairQueue,

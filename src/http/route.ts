@@ -4,7 +4,7 @@ import type { Company, Scope } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { IdempotencyRef, StoredResponse } from '../core/idempotency.ts'
 import type { Changes } from '../core/operate.ts'
-import type { Tx } from '../db/database.ts'
+import type { Act } from '../db/database.ts'
 import type { Writer } from '../lib/csv.ts'
 import type { Language } from '../lib/language.ts'
 import type { ProblemCode } from '../lib/problems.ts'
@@ -49,7 +49,7 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
    * the entry of the activity log is written. If the handler returns other data in the end, the
    * stored answer is replaced.
    */
-  commit(act: (tx: Tx) => Promise<Result<Data>>): Promise<Result<Data>>
+  commit(act: Act<Result<Data>>): Promise<Result<Data>>
   /**
    * The same for a command that is written together with those of others. It stores the answer
    * itself, unless it can be repeated; the entry of the activity log is written soon after.

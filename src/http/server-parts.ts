@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullFront } from '../core/full-app.ts'
 import type { Agents } from './agent-message.ts'
 import type { KeyRing } from './auth.ts'
 
 /** The parts that the server is built from. */
 export type ServerParts = {
-  app: FullApp
+  app: FullFront
   keys: KeyRing
   /** Faults stop all work of a process. Warnings name work that is not done. */
   isReady(): Promise<{ faults: string[]; warnings: string[] }>

@@ -4,8 +4,8 @@ import Fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify'
-import { placeOf } from '../core/app.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullFront } from '../core/full-app.ts'
+import { placeOf } from '../core/places/front.ts'
 import { clientName, withoutPorts } from '../lib/client-name.ts'
 import { newId, suffixOf, type Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
@@ -148,15 +148,15 @@ function decorateRequests(server: FastifyInstance): void {
  * Finds the place of the company again when the body has arrived, which may take long: the company
  * may have changed its place since the key or the token was read.
  */
-function findPlacesAgain(server: FastifyInstance, app: FullApp): void {
+function findPlacesAgain(server: FastifyInstance, app: FullFront): void {
   server.addHook('preHandler', async (request) => {
     const { session, callback } = request
     if (session) {
       const placed = (await app.places.find(session.company.id, true)) ?? session.app
-      request.session = { ...session, app: placed as FullApp }
+      request.session = { ...session, app: placed }
     }
     if (callback) {
-      request.callback = { ...callback, app: await placeOf(callback.app, callback.companyId) }
+      request.callback = { ...callback, app: await placeOf(app, callback.companyId) }
     }
   })
 }

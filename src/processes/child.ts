@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
-import { appsOf } from '../core/app.ts'
+import { appsOf } from '../core/places/front.ts'
 import { ofRequests, ofTasks } from '../db/connection-counts.ts'
 import { describeRefusal } from '../db/probe.ts'
 import { watchProcess } from '../http/metrics.ts'

@@ -2,7 +2,7 @@ import { asOf, type Charge, type ChargeStatus } from '../core/charges/rules.ts'
 import { findMany } from '../core/charges/store.ts'
 import { nowOf } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import type { Payment } from '../core/payments/rules.ts'
 import { findByIds as findPayments } from '../core/payments/store.ts'
 import type { Recurrence } from '../core/recurrences/rules.ts'
@@ -48,7 +48,7 @@ export type AgreementContent = {
 }
 
 /** Looks up a code, as a bank does before it shows a payment to its customer. */
-export async function readCode(app: FullApp, code: string): Promise<CodeContent> {
+export async function readCode(app: FullFront, code: string): Promise<CodeContent> {
   const read = parse(code)
   if (read.kind === 'fault') return { kind: 'fault', reason: read.reason }
   try {
@@ -62,7 +62,7 @@ export async function readCode(app: FullApp, code: string): Promise<CodeContent>
   }
 }
 
-async function readPayment(anyApp: FullApp, code: string, read: BrCode): Promise<PaymentContent> {
+async function readPayment(anyApp: FullFront, code: string, read: BrCode): Promise<PaymentContent> {
   const asked = await readPaymentCode(anyApp, code)
   const { app, company } = asked
   const wanted = asked.charge ? [{ companyId: company.id, id: asked.charge }] : []
@@ -72,7 +72,7 @@ async function readPayment(anyApp: FullApp, code: string, read: BrCode): Promise
   return { kind: 'payment', app, company, read, asked, charge, status }
 }
 
-async function readAgreement(anyApp: FullApp, code: string): Promise<AgreementContent> {
+async function readAgreement(anyApp: FullFront, code: string): Promise<AgreementContent> {
   const { app, company, id } = await readAgreementCode(anyApp, code)
   const agreement = (await findAgreement(app.db, company.id, id))!
   const recurrence = await findRecurrence(app.db, company.id, id)

@@ -1,5 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { moveClock, oneMoveAtATime, untilAdvanced } from '../core/clocks/commands.ts'
+import { ANY_CHARGE, search as searchCharges } from '../core/charges/search-store.ts'
+import { listStaticCodes } from '../core/charges/static-store.ts'
+import {
+  moveClock,
+  oneMoveAtATime,
+  readClock,
+  type ShownClock,
+  untilAdvanced,
+} from '../core/clocks/commands.ts'
 import type { Move } from '../core/clocks/rules.ts'
 import { waitUntilApplied } from '../core/companies/announce.ts'
 import { nowOf } from '../core/companies/clock.ts'
@@ -7,28 +15,34 @@ import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { hasAnySandbox } from '../core/places/across.ts'
+import { asOf } from '../core/recurrences/rules.ts'
+import { list as listRecurrences } from '../core/recurrences/store.ts'
 import { decideAgreement } from '../core/simulated-bank/agreements.ts'
 import { payCode } from '../core/simulated-bank/payments.ts'
+import { latestOfPayers, type Transfer } from '../core/simulated-bank/records.ts'
+import type { Uuid } from '../lib/ids.ts'
 import type { Language } from '../lib/language.ts'
+import { type Cents, formatReais } from '../lib/money.ts'
 import { Problem, problem } from '../lib/problems.ts'
 import { MAX_AMOUNT } from '../pix/amounts.ts'
-import { addMonths, daysBetween, localDateOf } from '../pix/local-time.ts'
+import { addMonths, daysBetween, formatMoment, localDateOf } from '../pix/local-time.ts'
 import { type CodeContent, findMadePayments, readCode } from './bank-code.ts'
-import { listCards, readLists } from './bank-lists.ts'
-import { BANK } from './bank-texts.ts'
+import { BANK, type BankTexts } from './bank-texts.ts'
 import {
   codeAddress,
   codeCard,
   type Decide,
   type Entry,
   type Field,
+  faultLine,
+  languageField,
   pasteForm,
   receipts,
 } from './bank-view.ts'
 import { isLocalHost, sendDeveloperPage } from './developer.ts'
-import { html } from './html.ts'
+import { type Html, html } from './html.ts'
 import { chosenLanguage } from './language.ts'
-import { inLanguage, languageOf } from './layout.ts'
+import { icon, inLanguage, languageOf } from './layout.ts'
 import type { Form, Site } from './site.ts'
 
 type Query = { code?: unknown; done?: unknown }
@@ -231,4 +245,117 @@ async function move(app: FullApp, company: Company, order: Move): Promise<boolea
   await untilAdvanced(app, company.id, app.config.clockWaitSeconds * 1000)
   await oneMoveAtATime(app, company.id, () => waitUntilApplied(app.db))
   return true
+}
+
+const MAX_CODES = 12
+const MAX_TRANSFERS = 20
+
+/** A code that can be paid or agreed to, and how it is described in the list. */
+type OpenCode = { id: Uuid; code: string; amount: Cents; name: string | null; note: string }
+
+/** The open codes of the local sandbox company, and the payments that were made. */
+type Lists = { open: OpenCode[]; history: Transfer[]; clock: ShownClock }
+
+async function readLists(app: FullApp, company: Company, language: Language): Promise<Lists> {
+  const clock = await readClock(app.db, app, company)
+  const texts = BANK[language].open
+  const found = await Promise.all([
+    openCharges(app, company, clock.now, texts),
+    openAgreements(app, company, clock.now, texts),
+    staticCodes(app, company, texts),
+  ])
+  const open = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1))
+  const history = await latestOfPayers(app.db, company.id, MAX_TRANSFERS)
+  return { open: open.slice(0, MAX_CODES), history, clock }
+}
+
+async function openCharges(
+  { db }: FullApp,
+  { id: companyId }: Company,
+  now: Date,
+  { until }: BankTexts['open'],
+): Promise<OpenCode[]> {
+  const filter = { ...ANY_CHARGE, status: 'OPEN' as const }
+  const page = { limit: MAX_CODES, after: null }
+  const charges = await searchCharges(db, companyId, filter, page, now)
+  return charges.flatMap(({ id, brCode: code, amount, payer, expiresAt }) => {
+    const note = until(formatMoment(expiresAt))
+    return code === null ? [] : [{ id, code, amount, name: payer?.name ?? null, note }]
+  })
+}
+
+async function openAgreements(
+  { db }: FullApp,
+  { id: companyId }: Company,
+  now: Date,
+  { monthly: note }: BankTexts['open'],
+): Promise<OpenCode[]> {
+  const recurrences = await listRecurrences(db, companyId, { limit: MAX_CODES, after: null })
+  return recurrences.flatMap((recurrence) => {
+    const { id, brCode: code, value: amount, productName: name } = recurrence
+    const isOpen = asOf(recurrence, now).status === 'OPEN'
+    return code !== null && isOpen ? [{ id, code, amount, name, note }] : []
+  })
+}
+
+async function staticCodes(
+  { db }: FullApp,
+  { id: companyId }: Company,
+  { fixed: note }: BankTexts['open'],
+): Promise<OpenCode[]> {
+  const codes = await listStaticCodes(db, companyId, MAX_CODES)
+  return codes.map(({ id, brCode: code, amount }) => ({ id, code, amount, name: null, note }))
+}
+
+const listCards = (lists: Lists, entry: Entry, language: Language): Html =>
+  html`${openCard(lists, language)}${clockCard(lists, entry, language)}${historyCard(lists, language)}`
+
+function openCard({ open }: Lists, language: Language): Html {
+  const texts = BANK[language].open
+  return html`<section class="card" aria-labelledby="open">
+<h2 id="open">${texts.title}</h2>
+${
+  open.length === 0
+    ? html`<p class="soft">${texts.none}</p>`
+    : html`<ul class="rows">${open.map(
+        ({ code, amount, name, note }) =>
+          html`<li><a class="row" href="${codeAddress(code, language)}"><span><strong>${formatReais(amount)}</strong><span class="soft small">${name !== null && `${name} · `}${note}</span></span>${icon('next')}</a></li>`,
+      )}</ul>`
+}
+</section>`
+}
+
+function clockCard({ clock }: Lists, entry: Entry, language: Language): Html {
+  const texts = BANK[language].clock
+  const { now, target } = clock
+  return html`<section class="card" aria-labelledby="clock">
+<h2 id="clock">${texts.title}</h2>
+<p class="now">${icon('clock')} <time datetime="${now.toISOString()}">${formatMoment(now)}</time></p>
+${target && html`<p class="waiting" role="status">${texts.advancing(formatMoment(target))}</p>`}
+${faultLine('clock', entry)}
+<form class="steps-of-time" action="/bank/clock" method="post">
+${languageField(language)}
+<input type="hidden" name="code" value="${entry.code}">
+${(['hour', 'day', 'week', 'month'] as const).map(
+  (step) =>
+    html`<button class="button quiet slim" name="by" value="${step}">${texts[step]}</button>`,
+)}
+</form>
+<p class="hint">${texts.text}</p>
+</section>`
+}
+
+function historyCard({ history }: Lists, language: Language): Html {
+  const texts = BANK[language].history
+  return html`<section class="card" aria-labelledby="history">
+<h2 id="history">${texts.title}</h2>
+${
+  history.length === 0
+    ? html`<p class="soft">${texts.none}</p>`
+    : html`<ul class="rows">${history.map(({ direction, amount, at, endToEndId }) => {
+        const isBack = direction === 'returned'
+        return html`<li class="row${isBack && ' back'}">${icon(isBack ? 'back' : 'check')}<span><strong>${isBack ? texts.back : texts.sent}</strong><span class="soft small">${formatMoment(at)}</span><code class="soft">${endToEndId}</code></span><strong class="sum">${isBack ? '+' : '−'} ${formatReais(amount)}</strong></li>`
+      })}</ul>`
+}
+</section>`
 }

@@ -1,4 +1,3 @@
-import { placeOf } from '../core/app.ts'
 import type { Billing } from '../core/billings/rules.ts'
 import { find as findBilling } from '../core/billings/store.ts'
 import { isOfPlainPages, readPageToken } from '../core/charges/addresses.ts'
@@ -6,11 +5,13 @@ import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/cha
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
+import { placeOf } from '../core/places/front.ts'
 import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
+import type { PageLanguage } from './language.ts'
 
 /** The company that a page belongs to. `app` has the company's clock. */
 export type Owner = { app: FullApp; company: Company; token: string }
@@ -39,12 +40,12 @@ const FINAL: State[] = ['paid', 'refunded', 'expired', 'canceled', 'approved', '
 export const isFinal = (state: State): boolean => FINAL.includes(state)
 
 export async function lookUp(
-  anyApp: FullApp,
+  front: FullFront,
   token: string,
   findOwner = (app: FullApp, id: Uuid) => findCompany(app.db, id),
 ): Promise<Found> {
-  const named = readPageToken(anyApp.vault, token)
-  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
+  const named = readPageToken(front.vault, token)
+  const app = await placeOf(front, named?.companyId)
   const company = named && (await findOwner(app, named.companyId))
   if (!company) throw problem('charge_not_found')
   const owner = { app: withCompanyClock(forCompany(app, company), company), company, token }
@@ -116,3 +117,12 @@ function stateOfRecurrence({ isTemplate, status, authStatus }: Recurrence): Stat
   if (!isTemplate) return STATES[authStatus]
   return status === 'OPEN' ? 'offer' : 'canceled'
 }
+
+/** What the page of a charge shows, in any state of the charge. */
+export type ChargePage = Owner &
+  PageLanguage & {
+    charge: Charge
+    collection: Collection | null
+    /** What was bought, if the charge is paid. */
+    purchase?: string[]
+  }

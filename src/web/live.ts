@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
@@ -73,7 +73,7 @@ function startStream(reply: FastifyReply): void {
 }
 
 /** Polls the states of all open pages, while there are any. */
-function createWatch(app: FullApp) {
+function createWatch(app: FullFront) {
   const watchers = new Set<Watcher>()
   let timer: NodeJS.Timeout | null = null
   let polling = false

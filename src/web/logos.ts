@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { placeOf } from '../core/app.ts'
 import { findLogo } from '../core/companies/logo-store.ts'
+import { placeOf } from '../core/places/front.ts'
 import { isUuid, type Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
 import type { Site } from './site.ts'

@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { FullApp } from '../core/full-app.ts'
+import type { FullApp, FullFront } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
 import { describeError } from '../lib/log.ts'
 import { Problem, problem } from '../lib/problems.ts'
@@ -10,7 +10,6 @@ import { registerBank } from './bank.ts'
 import { registerCheckout } from './checkout.ts'
 import { MAX_FILES } from './dashboard/csv.ts'
 import { registerDashboard } from './dashboard/register.ts'
-import { refuseForeignForms } from './form-origin.ts'
 import { registerFront } from './front.ts'
 import { registerGuides } from './guides/register.ts'
 import { faultOf, faultPage, languageOf, sendPage } from './layout.ts'
@@ -35,7 +34,7 @@ type Pages = {
 }
 
 /** The pages for people. They need no key, read forms instead of JSON, and show errors as pages. */
-export function createPages(app: FullApp, own: Omit<Site, 'app' | 'assets' | 'files'>): Pages {
+export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | 'files'>): Pages {
   const files = app.limits.queue('files of a company', { perOwner: MAX_FILES })
   const site: Site = { app, assets: readAssets(), files, ...own }
   return {
@@ -128,4 +127,35 @@ function refuse(
   }
   if (expected) reply.headers(error.headers)
   sendPage(request, reply, assets, faultPage(faultOf(status), languageOf(request), status))
+}
+
+/**
+ * Refuses forms that another site sends through a visitor's browser. Browsers name the origin of a
+ * form in Sec-Fetch-Site or at least in Origin. A request with neither is not from a browser.
+ *
+ * Our pages send no referrer, so older browsers send the origin `null`. It is accepted on the page
+ * of a payer, because its URL has a token that other sites do not know. Elsewhere it is refused.
+ */
+function refuseForeignForms(
+  scope: FastifyInstance,
+  publicUrl: string,
+  nullOrigin: 'accepted' | 'refused',
+): void {
+  const own = new URL(publicUrl).origin
+  scope.addHook('onRequest', (request, _reply, done) => {
+    const isForeign = request.method === 'POST' && isFromOtherSite(request, own, nullOrigin)
+    done(isForeign ? problem('invalid_value') : undefined)
+  })
+}
+
+function isFromOtherSite(
+  { headers, host }: FastifyRequest,
+  own: string,
+  nullOrigin: 'accepted' | 'refused',
+): boolean {
+  const { origin, 'sec-fetch-site': site } = headers
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none'
+  if (origin === undefined) return false
+  if (origin === 'null') return nullOrigin === 'refused'
+  return origin !== own && (!URL.canParse(origin) || new URL(origin).host !== host)
 }

@@ -2,13 +2,13 @@ import { checkoutUrl } from '../core/charges/addresses.ts'
 import { isPlayMoney, receivedOf } from '../core/charges/rules.ts'
 import { receiptLines } from '../core/receipts/lines.ts'
 import type { ReceiptLine } from '../core/receipts/texts.ts'
+import type { Language } from '../lib/language.ts'
 import { formatReais } from '../lib/money.ts'
-import type { ChargePage } from './charge-page.ts'
 import { CHECKOUT } from './checkout-texts.ts'
+import type { ChargePage } from './found.ts'
 import { type Html, html } from './html.ts'
 import { icon, inLanguage } from './layout.ts'
 import { dueFact, type Fact, type Result, result, webAddress } from './parts.ts'
-import { RECEIPT } from './receipt-texts.ts'
 
 /** The title of the page, which is also the name of a saved file. */
 export function receiptTitle({ charge, company, language }: ChargePage): string {
@@ -94,3 +94,52 @@ function printFoot(page: ChargePage): Html {
   const isTest = isPlayMoney(company, charge)
   return html`<div class="paper paper-foot" aria-hidden="true"><p>${check} ${addressOf(page)}</p>${isTest && html`<p class="stamp">${test.stamp}</p>`}</div>`
 }
+
+const pt = {
+  /** The page's title, which is also the name of a saved file. */
+  title: (amount: string) => `Comprovante Pix ${amount}`,
+  testTitle: (amount: string) => `TESTE - Comprovante sem valor ${amount}`,
+  refundedPart: 'Parte do valor foi devolvida.',
+  test: {
+    title: 'Comprovante de teste, sem valor',
+    text: 'Ambiente de testes: nenhum valor real foi movimentado.',
+    stamp: 'TESTE',
+    confirmed: 'Pagamento confirmado (teste)',
+  },
+  save: 'Salvar ou imprimir',
+  share: 'Compartilhar',
+  copyLink: 'Copiar link',
+  linkCopied: 'Link copiado',
+  copyId: 'Copiar ID da transação',
+  idCopied: 'ID copiado',
+  /** Without scripts. */
+  saveHint: 'Para salvar em PDF, use a opção Imprimir do seu navegador.',
+  printTitle: 'Comprovante de pagamento Pix',
+  check: 'Confira este comprovante em',
+}
+
+/** The texts of the page of a paid charge, except the lines of the receipt. */
+type ReceiptTexts = typeof pt
+
+const en: ReceiptTexts = {
+  title: (amount) => `Pix receipt ${amount}`,
+  testTitle: (amount) => `TEST - Receipt not valid ${amount}`,
+  refundedPart: 'Part of the amount was returned.',
+  test: {
+    title: 'Test receipt, not valid',
+    text: 'Test environment: no real money was moved.',
+    stamp: 'TEST',
+    confirmed: 'Payment confirmed (test)',
+  },
+  save: 'Save or print',
+  share: 'Share',
+  copyLink: 'Copy link',
+  linkCopied: 'Link copied',
+  copyId: 'Copy transaction ID',
+  idCopied: 'ID copied',
+  saveHint: 'To save it as a PDF, use your browser’s Print option.',
+  printTitle: 'Pix payment receipt',
+  check: 'Check this receipt at',
+}
+
+const RECEIPT: Record<Language, ReceiptTexts> = { pt, en }

@@ -1,4 +1,4 @@
-import type { FullApp } from '../core/full-app.ts'
+import type { FullFront } from '../core/full-app.ts'
 import type { Operate, Operation } from '../core/operate.ts'
 import type { CompareVersions, DiffVersions } from '../core/version-changes/rules.ts'
 import type { FairQueue } from '../lib/fair-queue.ts'
@@ -10,7 +10,7 @@ type Sandbox = { companyId: Uuid; apiKey: string }
 
 /** What pages are made with. */
 export type Site = {
-  app: FullApp
+  app: FullFront
   assets: Assets
   /** Carries out operations of the API for people who are signed in. */
   operate: Operate

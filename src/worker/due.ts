@@ -40,7 +40,8 @@ import { handleFailing } from './webhooks.ts'
 /** How a kind of due work is done. */
 type Manner = {
   kind: DueKind
-  every_ms: number
+  /** What operators read. */
+  title: DueTask['title']
   /** It cannot be undone, so it waits while the clock of the machine may be wrong. */
   isTimed?: true
   /** How many rows are found at once. */
@@ -80,7 +81,8 @@ function claimed<T extends { companyId: Uuid }>(
   const { max, each = max } = manner
   return task<T[]>(manner, {
     async find(app, request) {
-      const rows = await manner.claim(app.db.light, { ...request, each })
+      // A claim says that a bank may get an order, so it must survive a power cut.
+      const rows = await manner.claim(app.db, { ...request, each })
       const due = Map.groupBy(rows, ({ companyId }) => companyId)
       const isOneFull = [...due.values()].some(({ length }) => length >= each)
       return { due, isFull: isOneFull || rows.length >= max }
@@ -93,7 +95,7 @@ function claimed<T extends { companyId: Uuid }>(
 }
 
 function task<T>(
-  { kind, every_ms, isTimed, max, atOnce = 1, failed }: Manner,
+  { kind, title, isTimed, max, atOnce = 1, failed }: Manner,
   work: {
     find(app: FullApp, request: DueRequest): Promise<{ due: Map<Uuid, T>; isFull: boolean }>
     act(app: FullApp, companyId: Uuid, part: T): Promise<number>
@@ -101,7 +103,7 @@ function task<T>(
 ): DueTask {
   return {
     name: kind.name,
-    every_ms,
+    title,
     source: sourceOf(kind),
     run: (app, signal, only = null) =>
       workOff<T>(app, {
@@ -120,7 +122,7 @@ function task<T>(
 /** Stores that charges have expired, with their events. Readers see them as expired before. */
 export const expireDueCharges = found({
   kind: EXPIRING,
-  every_ms: 500,
+  title: { pt: 'Expirar cobranças', en: 'Expire charges' },
   isTimed: true,
   max: 1000,
   failed: 'charges were not expired',
@@ -131,7 +133,7 @@ export const expireDueCharges = found({
 /** The same for companies with a real bank, which is asked first. */
 export const expireChargesAtBanks = found({
   kind: EXPIRING_AT_BANKS,
-  every_ms: 500,
+  title: { pt: 'Expirar cobranças em bancos', en: 'Expire charges at banks' },
   isTimed: true,
   max: 200,
   atOnce: BANKS_AT_ONCE,
@@ -148,7 +150,7 @@ export const expireChargesAtBanks = found({
 /** Makes received money withdrawable when the delay of the company is over. */
 export const releaseDueCharges = found({
   kind: RELEASING,
-  every_ms: 500,
+  title: { pt: 'Liberar saldo de cobranças', en: 'Release money of charges' },
   isTimed: true,
   max: 1000,
   failed: 'charges were not released',
@@ -159,7 +161,7 @@ export const releaseDueCharges = found({
 /** Processes callbacks that are stored and not processed yet. */
 export const processDueCallbacks = claimed({
   kind: DUE_CALLBACKS,
-  every_ms: 1_000,
+  title: { pt: 'Processar avisos de bancos', en: 'Process callbacks of banks' },
   max: 512,
   each: 64,
   atOnce: 512,
@@ -171,7 +173,7 @@ export const processDueCallbacks = claimed({
 /** Asks banks what they have received, and matches the payments that no callback has named. */
 export const reconcileDue = claimed({
   kind: RECONCILING,
-  every_ms: 5_000,
+  title: { pt: 'Conferir recebimentos com bancos', en: 'Compare receipts with banks' },
   max: 50,
   atOnce: BANKS_AT_ONCE,
   failed: 'reconciling failed',
@@ -182,7 +184,7 @@ export const reconcileDue = claimed({
 /** Removes charges at banks that know them although we never inserted them. */
 export const removeOrphans = claimed({
   kind: ORPHANS,
-  every_ms: 5_000,
+  title: { pt: 'Remover cobranças inacabadas em bancos', en: 'Remove unfinished charges at banks' },
   max: 50,
   atOnce: BANKS_AT_ONCE,
   failed: 'charges were not removed at the bank',
@@ -201,7 +203,7 @@ const each =
 /** Orders banks to return money, and asks again about refunds without an answer. */
 export const carryOutRefunds = claimed({
   kind: DUE_REFUNDS,
-  every_ms: 500,
+  title: { pt: 'Enviar devoluções', en: 'Send refunds' },
   max: 10,
   atOnce: BANKS_AT_ONCE,
   failed: 'a refund was interrupted',
@@ -212,7 +214,7 @@ export const carryOutRefunds = claimed({
 /** Orders banks to send confirmed withdrawals, and asks again about those without an answer. */
 export const payOutWithdrawals = claimed({
   kind: DUE_PAYOUTS,
-  every_ms: 500,
+  title: { pt: 'Enviar saques', en: 'Send withdrawals' },
   max: 10,
   atOnce: BANKS_AT_ONCE,
   failed: 'a payout was interrupted',
@@ -223,7 +225,7 @@ export const payOutWithdrawals = claimed({
 /** Returns the money of withdrawals whose code was not used in time. */
 export const expireDueWithdrawals = found({
   kind: EXPIRING_WITHDRAWALS,
-  every_ms: 500,
+  title: { pt: 'Encerrar saques sem código', en: 'End withdrawals without a code' },
   isTimed: true,
   max: 1000,
   failed: 'a withdrawal was not expired',
@@ -241,7 +243,10 @@ export const expireDueWithdrawals = found({
 /** Asks banks about agreements that had no callback for a while, or that have expired. */
 export const followDue = found({
   kind: UNDECIDED,
-  every_ms: 1_000,
+  title: {
+    pt: 'Consultar autorizações de assinaturas',
+    en: 'Ask about agreements of subscriptions',
+  },
   isTimed: true,
   max: 100,
   atOnce: BANKS_AT_ONCE,
@@ -252,8 +257,8 @@ export const followDue = found({
 /** Generates the charges of due cycles. */
 export const generateDue = found({
   kind: GENERATING,
+  title: { pt: 'Gerar cobranças de assinaturas', en: 'Generate charges of subscriptions' },
   isRepeated: true,
-  every_ms: 1_000,
   isTimed: true,
   max: 500,
   atOnce: BANKS_AT_ONCE,
@@ -268,7 +273,7 @@ export const generateDue = found({
 /** Orders banks to collect due billings, and asks them about the results. */
 export const billDue = claimed({
   kind: DUE_BILLINGS,
-  every_ms: 1_000,
+  title: { pt: 'Agendar cobranças de assinaturas', en: 'Schedule charges of subscriptions' },
   isTimed: true,
   // A bank that answers can do so many before their lease is over.
   max: 50,
@@ -281,7 +286,7 @@ export const billDue = claimed({
 /** Lets the simulated bank collect, and send its callbacks. */
 export const collectDue = found({
   kind: COLLECTING,
-  every_ms: 1_000,
+  title: { pt: 'Cobrar no banco simulado', en: 'Collect at the simulated bank' },
   isTimed: true,
   max: 500,
   atOnce: 4,
@@ -292,7 +297,7 @@ export const collectDue = found({
 /** Warns companies of webhooks that only fail, and deactivates those that continue to fail. */
 export const watchWebhooks = found({
   kind: FAILING,
-  every_ms: 60_000,
+  title: { pt: 'Acompanhar webhooks com falha', en: 'Follow failing webhooks' },
   max: 1000,
   failed: 'a failing webhook was not handled',
   act: (app, due) => handleFailing(withCompanyClock(app, due), due),
@@ -300,7 +305,7 @@ export const watchWebhooks = found({
 
 const sendMails: DueTask = {
   name: TASK.mail,
-  every_ms: 1_000,
+  title: { pt: 'Enviar e-mails', en: 'Send emails' },
   source: sourceOf(DUE_MAILS),
   run: sendDueMails,
 }
@@ -308,7 +313,7 @@ const sendMails: DueTask = {
 /** The worker that leases a webhook sends to it. Here it is only woken. */
 const wakeDeliveries: DueTask = {
   name: TASK.deliver,
-  every_ms: 500,
+  title: { pt: 'Entregar webhooks', en: 'Deliver webhooks' },
   source: DUE_DELIVERIES,
   run: async ({ alarm }) => alarm.wake(TASK.deliver),
 }

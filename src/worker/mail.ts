@@ -81,7 +81,7 @@ function open({ db, clock }: FullApp): Sending {
     last: { first: FIRST_COMPANY, payers: FIRST_COMPANY },
     renewed_ms: clock.now().getTime(),
     take: createBatcher(
-      (group) => db.transaction((tx) => takeBudgets(tx.people, group, clock.now())),
+      (group) => db.control.transaction((tx) => takeBudgets(tx, group, clock.now())),
       GROUP,
     ),
     finish: createBatcher(async (group) => {
@@ -230,7 +230,7 @@ async function reasonAgainst(
   { to, isPlayMoney }: Letter,
 ): Promise<MailReason | null> {
   // On a server with real companies, play money must not reach people who know nothing of it.
-  if (isPlayMoney && !config.local && !(await isOwnAddress(db, mail.companyId, to))) {
+  if (isPlayMoney && !config.local && !(await isOwnAddress(db, db.control, mail.companyId, to))) {
     return 'PLAY_MONEY'
   }
   if (config.dailyMails === null) return null

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { indexPhones } from '../core/customers/commands.ts'
+import { readOldest } from '../core/due.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { purgeStored } from '../core/idempotency.ts'
 import { purgeBudgets, purgeFinished } from '../core/mails/store.ts'
@@ -10,6 +11,7 @@ import { purgeLinks } from '../core/people/link-store.ts'
 import { purgeChallenges } from '../core/people/second-factors-store.ts'
 import { purgeSessions } from '../core/people/sessions.ts'
 import { recordWrongSignIns } from '../core/people/wrong-sign-ins.ts'
+import type { Places } from '../core/places/front.ts'
 import { listMoving } from '../core/places/store.ts'
 import { expiredPart } from '../core/request-log/rules.ts'
 import { emptyPart } from '../core/request-log/store.ts'
@@ -36,13 +38,21 @@ export type StatefulTask = Pick<Task, 'name' | 'every_ms'> & {
   open(app: FullApp): { run(signal: AbortSignal): Promise<void>; close?(): Promise<void> }
 }
 
+/** How long a task waits at most while nothing is written. */
+const MAX_IDLE_MS = 10_000
+
 /** Processed callbacks and finished mails are kept for a month. */
 const KEPT_MS = 30 * 24 * 3600 * 1000
 
 export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: TASK.deliver, every_ms: 500, open: createDeliveryWorker },
-  // Deliveries are sent by the task above, which these only wake.
-  ...DUE_TASKS.filter(({ name }) => name !== TASK.deliver),
+  { name: 'look for due work', every_ms: 500, run: wakeDue },
+  // They are woken. If that fails for one kind or all, they look by themselves. Deliveries are sent
+  // by the task above.
+  ...DUE_TASKS.filter(({ name }) => name !== TASK.deliver).map((task) => ({
+    ...task,
+    every_ms: MAX_IDLE_MS,
+  })),
   { name: TASK.certificates, every_ms: 3_600_000, run: watchCertificates },
   { name: TASK.queue, every_ms: 60_000, run: clearQueue },
   { name: TASK.clocks, every_ms: 500, run: advanceTestClocks },
@@ -81,32 +91,42 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
       const before = new Date(clock.now().getTime() - KEPT_MS)
       await purgeProcessed(db, before)
       await purgeFinished(db, before)
-      await purgeBudgets(db.people, clock.now())
+      await purgeBudgets(db.control, clock.now())
       await purgeSetbacks(db, clock.now())
-      await purgeChallenges(db, clock.now())
-      await purgeSessions(db, clock.now())
-      await purgeLinks(db, clock.now())
+      await purgeChallenges(db.control, clock.now())
+      await purgeSessions(db.control, clock.now())
+      await purgeLinks(db.control, clock.now())
     },
   },
 ]
+
+/** Asks for all kinds at once whether work is due, and wakes the tasks that have some. */
+async function wakeDue({ db, due, systemClock, alarm }: FullApp): Promise<void> {
+  const oldest = await readOldest(db.light, due, systemClock.now())
+  const names = new Set(oldest.flatMap(({ name, since }) => (since ? name : [])))
+  for (const { name, source } of due) if (names.has(source.name)) alarm.wake(name)
+}
 
 export type Worker = { stop(): Promise<void> }
 
 /** How often a worker looks which companies are being moved. Whoever moves one waits for longer. */
 export const MOVES_MS = 1_000
 
-/** How long a task waits at most while nothing is written. */
-const MAX_IDLE_MS = 10_000
-
 /**
  * Runs each task again and again until it is stopped. If a task fails, logs it and runs it again.
  * If this process writes nothing, tasks run less and less often, so that an idle service costs
- * little. A process that does not see the writes of another passes a `maxIdle_ms` of 0.
+ * little. A process that does not see the writes of another passes a `maxIdle_ms` of 0. If there
+ * are several places, they are passed too.
  */
-export function startWorker(app: FullApp, tasks = TASKS, maxIdle_ms = MAX_IDLE_MS): Worker {
+export function startWorker(
+  app: FullApp,
+  tasks = TASKS,
+  maxIdle_ms = MAX_IDLE_MS,
+  places: Places | null = null,
+): Worker {
   const stopping = new AbortController()
   const own = { ...app, db: app.db.tasks }
-  const begun = watchMoves(own, stopping.signal)
+  const begun = places && watchMoves(own, places, stopping.signal)
   const report = reportFailures(own)
   const loops = tasks.map(async (task) => {
     if (begun) await begun
@@ -121,11 +141,10 @@ export function startWorker(app: FullApp, tasks = TASKS, maxIdle_ms = MAX_IDLE_M
 }
 
 /**
- * Leaves companies alone that arrive in this place, have left it, or are about to, if there are
- * several places. Resolves when it knows them. Null: there is one place.
+ * Leaves companies alone that arrive in this place, have left it, or are about to. Resolves when it
+ * knows them.
  */
-function watchMoves(app: FullApp, signal: AbortSignal): Promise<void> | null {
-  if (app.places.all.length === 1) return null
+function watchMoves(app: FullApp, places: Places, signal: AbortSignal): Promise<void> {
   const look = async () => {
     try {
       const moving = await listMoving(app.db.light)
@@ -133,7 +152,7 @@ function watchMoves(app: FullApp, signal: AbortSignal): Promise<void> | null {
       app.setbacks.leaveAlone(alone.map(({ companyId }) => companyId))
       for (const { companyId, state } of moving) {
         // If whoever moved it was killed after the old place had let it go, it lives here.
-        if (state === 'ready') await app.places.find(companyId)
+        if (state === 'ready') await places.find(companyId)
       }
     } catch (error) {
       app.log.warn(describeError(error), 'the companies that are being moved could not be read')

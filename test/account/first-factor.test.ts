@@ -26,7 +26,7 @@ const mayMoveMoney = async (member: Member) => {
 async function asMember(answer: Answer): Promise<Member> {
   const cookie = cookieOf(answer)
   const token = cookie.split('=')[1]!
-  const found = await findSession(api.app.db, api.app.vault.hashCode(token, 'session'))
+  const found = await findSession(api.app.db.control, api.app.vault.hashCode(token, 'session'))
   return memberOf(api, live.company, found!.person, found!.session, token)
 }
 
@@ -92,13 +92,15 @@ test('so it does after an invitation, and after a link of the command line', asy
   const by = { by: null, invitedBy: null } as const
   const invited = { ...guest, makesOperator: false, language: 'pt', ...by } as const
   const { app } = api
-  const { url } = await app.db.transaction((tx) => invite(tx, app, invited, api.clock.now()))
+  const { url } = await app.db.transaction((tx, control) =>
+    invite(tx, control, app, invited, api.clock.now()),
+  )
   const accepted = await postForm(api, new URL(url).pathname, { name: 'Nova', password: PASSWORD })
   const joined = await asMember(accepted)
   await addApp(api, joined)
   assert.equal(await mayMoveMoney(joined), true)
   const { person } = await ownerWithPassword()
-  const link = await makeSignInLink(app.db, app, person, api.clock.now())
+  const link = await makeSignInLink(app.db.control, app, person, api.clock.now())
   const owner = await asMember(await postForm(api, new URL(link).pathname))
   await addApp(api, owner)
   assert.equal(await mayMoveMoney(owner), true)
@@ -106,7 +108,7 @@ test('so it does after an invitation, and after a link of the command line', asy
 
 test('a session that began with a link is not trusted for long', async () => {
   const { person } = await ownerWithPassword()
-  const link = await makeSignInLink(api.app.db, api.app, person, api.clock.now())
+  const link = await makeSignInLink(api.app.db.control, api.app, person, api.clock.now())
   const stolen = await asMember(await postForm(api, new URL(link).pathname))
   api.clock.advance(15 * 60)
   const confirmed = await stolen.post('//account/confirm', { password: PASSWORD })

@@ -161,7 +161,7 @@ for (const given of variants(VISITS)) {
     await page.goto(`${api.url}/account`)
     await page.getByText(words.here).waitFor()
     await isFine(page)
-    const link = await makeSignInLink(api.app.db, api.app, owner.person, api.clock.now())
+    const link = await makeSignInLink(api.app.db.control, api.app, owner.person, api.clock.now())
     const other = await browser.open(at(api, link), given)
     await isFine(other)
     await other.getByRole('button', { name: words.enter }).click()

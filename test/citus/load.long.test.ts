@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
 import { after, type TestContext, test } from 'node:test'
-import { type App, appsOf } from '../../src/core/app.ts'
+import type { App } from '../../src/core/app.ts'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { moveCompany } from '../../src/core/places/move.ts'
+import { moveCompany } from '../../src/core/moves/move.ts'
+import { appsOf } from '../../src/core/places/front.ts'
 import { withSchema } from '../../src/db/citus.ts'
 import { createPlace } from '../../src/db/citus-place.ts'
-import { startWorker } from '../../src/worker/worker.ts'
+import { runWorker } from '../../src/serving.ts'
 import { type Journal, newJournal, requireSame, trade } from '../places/trade.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { CITUS_BIN, HOST, NO_CITUS, startCitus } from '../support/citus-nodes.ts'
@@ -26,8 +27,8 @@ async function open() {
   // Registered after the end of the service, and so run after it.
   after(() => Promise.all([coordinator, ...nodes].map((node) => node.stop())))
   const apps = appsOf(api.app)
-  const workers = apps.map((app) => startWorker(app))
-  api.atEnd(() => Promise.all(workers.map((worker) => worker.stop())))
+  const stopWorkers = runWorker(api.app)
+  api.atEnd(() => stopWorkers())
   const receiver = await startReceiver()
   const holderOf = (url: string) => nodes.find(({ port }) => new URL(url).port === String(port))!
   return { coordinator, nodes, places, api, apps, receiver, holderOf }

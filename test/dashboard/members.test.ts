@@ -96,7 +96,7 @@ test('a role that changes ends the sessions of the person, everywhere', async ()
   const done = await owner.post(`${pathOf(member)}/role`, { role: 'finance' })
   assert.equal(done.location, `${owner.home}${ALL}?done=role`)
   assert.equal((await member.get('')).status, 303, 'the session has ended')
-  assert.equal(await findRole(db, client.company.id, member.person.id), 'finance')
+  assert.equal(await findRole(db.control, client.company.id, member.person.id), 'finance')
   assert.equal((await owner.get('')).status, 200)
   const stranger = await signIn(api, elsewhere.company)
   assert.equal((await stranger.post(`${pathOf(member)}/role`, { role: 'owner' })).status, 404)
@@ -112,7 +112,7 @@ test('somebody who is removed loses the company and their sessions', async () =>
   const done = await owner.post(`${pathOf(member)}/remove`)
   assert.equal(done.location, `${owner.home}${ALL}?done=removed`)
   assert.equal((await member.get('')).status, 303)
-  assert.equal(await findRole(db, client.company.id, member.person.id), null)
+  assert.equal(await findRole(db.control, client.company.id, member.person.id), null)
   assert.equal((await owner.post(`${pathOf(member)}/remove`)).status, 404)
 })
 
@@ -143,7 +143,7 @@ test('the last owner is neither removed nor made something else, not even by two
     assert.equal(refused.status, 400)
     assert.match(refused.text, /A empresa precisa de pelo menos um responsável/)
   }
-  assert.equal(await findRole(db, client.company.id, last.person.id), 'owner')
+  assert.equal(await findRole(db.control, client.company.id, last.person.id), 'owner')
 })
 
 test('an owner who has not just proved who they are changes nothing', async () => {
@@ -160,6 +160,6 @@ test('an owner who has not just proved who they are changes nothing', async () =
   ] as const) {
     assert.match((await owner.post(path, form)).location!, /^\/account\/confirm/)
   }
-  assert.equal(await findRole(db, client.company.id, member.person.id), 'viewer')
+  assert.equal(await findRole(db.control, client.company.id, member.person.id), 'viewer')
   assert.deepEqual(await lettersOf(api, client.company.id), [])
 })

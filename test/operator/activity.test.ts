@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { INSTALLATION } from '../../src/core/activity/rules.ts'
-import { appsOf } from '../../src/core/app.ts'
 import { invite } from '../../src/core/people/invitations.ts'
 import { recordWrongSignIns } from '../../src/core/people/wrong-sign-ins.ts'
+import { appsOf } from '../../src/core/places/front.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
 import { startApi } from '../support/api.ts'
 import { hostedVintemIn } from '../support/cli.ts'
@@ -264,7 +264,9 @@ test('an invitation to a company that also makes an operator is in both logs', a
     invitedBy: null,
   }
   const { app } = api
-  const { link } = await app.db.transaction((tx) => invite(tx, app, invitation, api.clock.now()))
+  const { link } = await app.db.transaction((tx, control) =>
+    invite(tx, control, app, invitation, api.clock.now()),
+  )
   assert.ok(link)
   const letter = (await lettersOf(api, client.company.id)).at(-1)!
   const done = await postForm(api, pathIn(letter), {}, guest)

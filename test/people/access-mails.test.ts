@@ -55,7 +55,9 @@ async function changeBank({ company }: Client, by: string): Promise<void> {
   const fresh = (await findCompany(app.db, company.id))!
   const keys = { pixKey: 'ladrao@example.com', payoutKey: null }
   const change = { bank: 'Efí', keys, by }
-  await app.db.transaction((tx) => mailBankChange(tx, app.vault, fresh, change, api.clock.now()))
+  await app.db.transaction((tx, control) =>
+    mailBankChange(tx, control, app.vault, fresh, change, api.clock.now()),
+  )
 }
 
 test('who changes the company’s address first hides no change of the bank', async () => {
@@ -125,8 +127,8 @@ test('owners learn of a new owner, by a role or by an invitation, and of no othe
     by: 'Olga',
     invitedBy: null,
   } as const
-  const { url } = await api.app.db.transaction((tx) =>
-    invite(tx, api.app, { ...invitation, ...guest }, api.clock.now()),
+  const { url } = await api.app.db.transaction((tx, control) =>
+    invite(tx, control, api.app, { ...invitation, ...guest }, api.clock.now()),
   )
   assert.deepEqual(recipients(await mailed()), new Set([guest.email]))
   const accept = { name: 'Nina', password: PASSWORD }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { purgeSessions } from '../../src/core/people/sessions.ts'
 import { findPerson } from '../../src/core/people/store.ts'
-import { deviceOf } from '../../src/web/account/sessions-device.ts'
+import { deviceOf } from '../../src/web/account/account.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
 import { lettersOf } from '../support/mail.ts'
@@ -15,7 +15,7 @@ const NEW = 'gaveta-neblina-trator-09'
 async function withPassword() {
   const member = await signIn(api, client.company)
   await givePassword(api, member.person)
-  const found = await findPerson(api.app.db, member.person.id)
+  const found = await findPerson(api.app.db.control, member.person.id)
   return { ...member, person: found! }
 }
 
@@ -31,7 +31,7 @@ test('somebody changes their name and language', async () => {
   const empty = await member.post('//account/profile', { name: ' ', language: 'en' })
   assert.equal(empty.status, 400)
   assert.match(empty.text, /Enter your name/)
-  assert.equal((await findPerson(api.app.db, member.person.id))!.name, 'Zé <Ruela>')
+  assert.equal((await findPerson(api.app.db.control, member.person.id))!.name, 'Zé <Ruela>')
 })
 
 test('a new password needs the present one, and ends all other sessions', async () => {
@@ -128,9 +128,9 @@ test('browsers are named in words', () => {
 test('sessions are deleted when their time is over', async () => {
   const { person } = await signIn(api, client.company)
   const count = 'select count(*)::int as count from sessions where person_id = $1'
-  await purgeSessions(api.app.db.people, api.clock.now())
+  await purgeSessions(api.app.db.control, api.clock.now())
   assert.deepEqual(await api.peopleRows(count, [person.id]), [{ count: 1 }])
   api.clock.advance(12 * 3600)
-  await purgeSessions(api.app.db.people, api.clock.now())
+  await purgeSessions(api.app.db.control, api.clock.now())
   assert.deepEqual(await api.peopleRows(count, [person.id]), [{ count: 0 }])
 })

@@ -27,7 +27,9 @@ async function pathOf(fields: Partial<NewInvitation> = {}): Promise<string> {
     invitedBy: null,
     ...fields,
   }
-  const made = await db.transaction((tx) => invite(tx, api.app, invitation, api.clock.now()))
+  const made = await db.transaction((tx, control) =>
+    invite(tx, control, api.app, invitation, api.clock.now()),
+  )
   return new URL(made.url).pathname
 }
 
@@ -52,9 +54,9 @@ test('somebody new accepts with a name and a password, once', async () => {
   const done = await postForm(api, path, { name: 'Bia', password: PASSWORD })
   assert.equal(done.location, home)
   assert.equal((await getPage(api, home, { cookie: cookieOf(done) })).status, 200)
-  const person = (await findPersonByEmail(db, 'bia@example.com'))!
+  const person = (await findPersonByEmail(db.control, 'bia@example.com'))!
   assert.deepEqual([person.name, person.isOperator], ['Bia', false])
-  assert.equal(await findRole(db, client.company.id, person.id), 'viewer')
+  assert.equal(await findRole(db.control, client.company.id, person.id), 'viewer')
   const again = await postForm(api, path, { name: 'Eva', password: PASSWORD })
   assert.equal(again.status, 410)
 })
@@ -75,10 +77,10 @@ test('somebody who is known signs in, and then accepts', async () => {
   assert.equal(done.location, '/account/invitations')
   const list = await getPage(api, '/account/invitations', { cookie: cookieOf(done) })
   assert.match(list.text, /Padaria São João[\s\S]*Financeiro/)
-  assert.equal(await findRole(db, client.company.id, person.id), null)
+  assert.equal(await findRole(db.control, client.company.id, person.id), null)
   const accepted = await postForm(api, path, {}, { cookie })
   assert.equal(accepted.location, home)
-  assert.equal(await findRole(db, client.company.id, person.id), 'finance')
+  assert.equal(await findRole(db.control, client.company.id, person.id), 'finance')
 })
 
 test('an invitation is accepted from the list of whoever is invited, and by nobody else', async () => {
@@ -92,10 +94,10 @@ test('an invitation is accepted from the list of whoever is invited, and by nobo
   const invitation = /name="invitation" value="([\w-]+)"/.exec(list)![1]!
   const refused = await stranger.post('//account/invitations', { invitation })
   assert.equal(refused.status, 200)
-  assert.equal(await findRole(db, client.company.id, stranger.person.id), null)
+  assert.equal(await findRole(db.control, client.company.id, stranger.person.id), null)
   const done = await guest.post('//account/invitations', { invitation })
   assert.equal(done.location, home)
-  assert.equal(await findRole(db, client.company.id, guest.person.id), 'viewer')
+  assert.equal(await findRole(db.control, client.company.id, guest.person.id), 'viewer')
   assert.doesNotMatch((await guest.get('//dashboard')).text, /account\/invitations/)
 })
 
@@ -107,7 +109,7 @@ test('whoever is signed in as somebody else does not accept for them', async () 
   const asked = await postForm(api, path, {}, other)
   assert.equal(asked.location, '/sign-in/other?next=%2Faccount%2Finvitations')
   assert.equal((await getPage(api, asked.location, other)).status, 200)
-  assert.equal(await findRole(db, client.company.id, other.person.id), null)
+  assert.equal(await findRole(db.control, client.company.id, other.person.id), null)
 })
 
 test('an invitation ends after 7 days, and when the same e-mail is invited again', async () => {
@@ -143,7 +145,7 @@ test('an operator is invited to the installation, with a company or without', as
   const known = await signIn(api, (await api.client()).company)
   const both = await pathOf({ email: known.person.email, makesOperator: true })
   assert.equal((await postForm(api, both, {}, known)).location, home)
-  assert.equal((await findPersonByEmail(db, known.person.email))!.isOperator, true)
+  assert.equal((await findPersonByEmail(db.control, known.person.email))!.isOperator, true)
 })
 
 /** Two owners, and the paths of an invitation by each. */
@@ -220,10 +222,10 @@ test('who accepts while the author is demoted or removed is refused, as somebody
       const email = guest?.person.email ?? `guest-${newId()}@example.com`
       const path = await pathOf({ company, email, invitedBy: second.person.id })
       const accepting = Promise.withResolvers<unknown>()
-      const changing = db.transaction(async (tx) => {
+      const changing = db.transaction(async (tx, control) => {
         const now = api.clock.now()
-        if (change === 'remove') await removeMember(tx, company.id, second.person.id)
-        else await changeRole(tx, api.app, company, second.person.id, 'viewer', null, now)
+        if (change === 'remove') await removeMember(control, company.id, second.person.id)
+        else await changeRole(tx, control, api.app, company, second.person.id, 'viewer', null, now)
         // The link is read before this commits, and waits for it.
         const answer = guest ? postForm(api, path, {}, guest) : join(path)
         answer.then(accepting.resolve, accepting.reject)
@@ -232,9 +234,9 @@ test('who accepts while the author is demoted or removed is refused, as somebody
       const [answer] = await Promise.all([accepting.promise, changing])
       const name = `${change} ${isKnown ? 'known' : 'new'}`
       assert.equal((answer as { status: number }).status, 410, name)
-      const person = await findPersonByEmail(db, email)
-      assert.equal(person ? await findRole(db, company.id, person.id) : null, null, name)
-      assert.equal(await findRole(db, company.id, first.person.id), 'owner')
+      const person = await findPersonByEmail(db.control, email)
+      assert.equal(person ? await findRole(db.control, company.id, person.id) : null, null, name)
+      assert.equal(await findRole(db.control, company.id, first.person.id), 'owner')
     }
   }
 })
@@ -259,8 +261,8 @@ test('what an operator has invited ends when they are no operator any more', asy
   const asOwner = await pathOf({ company, invitedBy: operator.person.id })
   const again = await pathOf({ ...operating, email: operator.person.email })
   const author = { kind: 'command-line', id: null, name: 'root', address: null } as const
-  await db.transaction((tx) => removeOperator(tx, api.app, operator.person, author))
-  assert.equal((await findPersonByEmail(db, operator.person.email))!.isOperator, false)
+  await db.control.transaction((tx) => removeOperator(tx, api.app, operator.person, author))
+  assert.equal((await findPersonByEmail(db.control, operator.person.email))!.isOperator, false)
   assert.equal((await operator.get('')).status, 303, 'their sessions have ended')
   assert.equal((await join(ended)).status, 410)
   assert.equal((await getPage(api, again)).status, 410, 'nor do they come back by an older one')

@@ -12,7 +12,7 @@ const api = await startApi()
 const client = await api.client()
 
 async function signInPath(person: Parameters<typeof makeSignInLink>[2]): Promise<string> {
-  const url = await makeSignInLink(api.app.db, api.app, person, api.clock.now())
+  const url = await makeSignInLink(api.app.db.control, api.app, person, api.clock.now())
   assert.match(url, /^http:\/\/vintem\.test\/sign-in\/link\/[\w-]{43}$/)
   return new URL(url).pathname
 }
@@ -154,9 +154,9 @@ test('links are deleted when their time is over', async () => {
   const { person } = await signIn(api, client.company)
   await signInPath(person)
   const left = 'select count(*)::int as count from person_links where person_id = $1'
-  await purgeLinks(api.app.db.people, api.clock.now())
+  await purgeLinks(api.app.db.control, api.clock.now())
   assert.deepEqual(await api.peopleRows(left, [person.id]), [{ count: 1 }])
   api.clock.advance(15 * 60)
-  await purgeLinks(api.app.db.people, api.clock.now())
+  await purgeLinks(api.app.db.control, api.clock.now())
   assert.deepEqual(await api.peopleRows(left, [person.id]), [{ count: 0 }])
 })

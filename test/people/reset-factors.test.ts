@@ -63,7 +63,13 @@ test('the operator resets the factors of somebody who has lost them, with an ent
   const elsewhere = await api.client()
   const { member, device } = await withFactors({ role: 'finance' })
   const { person } = member
-  await setMembership(api.app.db, elsewhere.company.id, person.id, 'viewer', api.clock.now())
+  await setMembership(
+    api.app.db.control,
+    elsewhere.company.id,
+    person.id,
+    'viewer',
+    api.clock.now(),
+  )
   const link = await vintem(['person', 'link', '--email', person.email, '--json'], {
     ...api.databases,
     SECRET_KEY: api.app.config.secretKey.toString('base64'),
@@ -135,7 +141,13 @@ test('factors of others are not an owner’s to reset, nor without a second fact
   const owner = await signIn(api, live.company, { hasSecondFactor: true })
   const elsewhere = await api.client()
   const { member: shared } = await withFactors({ role: 'viewer' })
-  await setMembership(api.app.db, elsewhere.company.id, shared.person.id, 'viewer', new Date())
+  await setMembership(
+    api.app.db.control,
+    elsewhere.company.id,
+    shared.person.id,
+    'viewer',
+    new Date(),
+  )
   const { member: operator } = await withFactors({ role: 'viewer', isOperator: true })
   for (const member of [shared, operator]) {
     const page = await owner.get(pathOf(member))

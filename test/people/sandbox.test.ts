@@ -54,7 +54,7 @@ test('a start adds the owner again, and changes no role of theirs', async () => 
   const { companyId } = await openSandbox(api.app)
   const [ana] = await api.peopleRows<{ id: string }>(`select id from people where is_operator`)
   const { id } = ana!
-  await setMembership(api.app.db, companyId, id, 'support', api.clock.now())
+  await setMembership(api.app.db.control, companyId, id, 'support', api.clock.now())
   await openSandbox(api.app)
   const [row] = await api.peopleRows('select role from memberships where person_id = $1', [id])
   assert.deepEqual(row, { role: 'support' })

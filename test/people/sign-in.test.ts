@@ -163,7 +163,7 @@ test('wrong passwords are counted before they are checked, so that none beyond t
       return row!.count >= count
     })
   const guesses: Promise<{ status: number }>[] = []
-  await api.app.db.transaction(async (tx) => {
+  await api.app.db.control.transaction(async (tx) => {
     await lockPerson(tx, person.id)
     for (const [n, password] of ['not-the-password', PASSWORD].entries()) {
       guesses.push(guess(password))
@@ -185,7 +185,7 @@ test('a hash of a former cost is made again at the next sign-in', async () => {
   await api.peopleRows('update people set password = $2 where id = $1', [person.id, former])
   const done = await postForm(api, '/sign-in', { email: person.email, password: PASSWORD })
   assert.equal(done.status, 303)
-  const { password } = (await findPerson(api.app.db, person.id))!
+  const { password } = (await findPerson(api.app.db.control, person.id))!
   assert.match(password!, /\$m=19456,t=2,p=1\$/)
 })
 
@@ -215,7 +215,7 @@ test('a person has at most 50 sessions: the one that was seen longest ago ends',
     const proof = { isConfirmed: false, hasSecondFactor: false, byLink: false }
     const origin = { address: '127.0.0.1', device: 'test' }
     const now = api.clock.now()
-    await startSession(api.app.db, api.app.vault, person.id, origin, proof, now)
+    await startSession(api.app.db.control, api.app.vault, person.id, origin, proof, now)
   }
   assert.deepEqual(await api.peopleRows(sessions, [person.id]), [{ count: 50 }])
   assert.equal((await first.get('')).status, 303)

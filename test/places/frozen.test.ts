@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { appsOf } from '../../src/core/app.ts'
 import { setMembership } from '../../src/core/people/store.ts'
+import { appsOf } from '../../src/core/places/front.ts'
 import { newId, packPair } from '../../src/lib/ids.ts'
 import { payer, type Reply, startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
@@ -81,7 +81,13 @@ test('a frozen place is refused at once, and companies of the other place notice
   const page = new URL(link.body.data.url).pathname
   const { data: code } = (await known.post('/charge/pix/static', { amount: 700 })).body
   const member = await signIn(api, known.company, { language: 'en' })
-  await setMembership(first.db, frozen.company.id, member.person.id, 'owner', api.clock.now())
+  await setMembership(
+    first.db.control,
+    frozen.company.id,
+    member.person.id,
+    'owner',
+    api.clock.now(),
+  )
   const operator = await signIn(api, known.company, { isOperator: true, language: 'en' })
   const callback = (company: string) =>
     api.call('POST', `/bank/callbacks/${packPair(company, newId())}`, { json: { pix: [] } })

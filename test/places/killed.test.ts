@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { appsOf } from '../../src/core/app.ts'
-import { moveCompany } from '../../src/core/places/move.ts'
-import { startWorker } from '../../src/worker/worker.ts'
+import { moveCompany } from '../../src/core/moves/move.ts'
+import { appsOf } from '../../src/core/places/front.ts'
+import { runWorker } from '../../src/serving.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
@@ -47,8 +47,8 @@ test('webhooks of a company are delivered while a killed move is not resumed', a
   const client = await api.client()
   await register(client, receiver.url, ['charge.pending'])
   await killMoverAt(api, client.company.id, 'copied')
-  const workers = apps.map((app) => startWorker(app))
-  api.atEnd(() => Promise.all(workers.map((worker) => worker.stop())))
+  const stopWorkers = runWorker(api.app)
+  api.atEnd(() => stopWorkers())
   const made = await client.post('/charge/pix', { amount: 1000, customer: payer(), devMode: true })
   assert.equal(made.status, 201, made.text)
   await until('a delivery', async () => (receiver.received.length > 0 ? true : null), 60)

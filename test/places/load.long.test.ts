@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { appsOf } from '../../src/core/app.ts'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { moveCompany } from '../../src/core/places/move.ts'
-import { startWorker } from '../../src/worker/worker.ts'
+import { moveCompany } from '../../src/core/moves/move.ts'
+import { appsOf } from '../../src/core/places/front.ts'
+import { runWorker } from '../../src/serving.ts'
 import { startApi } from '../support/api.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
@@ -12,8 +12,8 @@ import { newJournal, requireSame, trade } from './trade.ts'
 
 const api = await startApi({}, { places: 2 })
 const apps = appsOf(api.app)
-const workers = apps.map((app) => startWorker(app))
-api.atEnd(() => Promise.all(workers.map((worker) => worker.stop())))
+const stopWorkers = runWorker(api.app)
+api.atEnd(() => stopWorkers())
 const receiver = await startReceiver()
 
 test('a company is moved under load: nothing is lost or doubled, and others notice nothing', async () => {

@@ -1,4 +1,4 @@
-import { moveCompany } from '../../src/core/places/move.ts'
+import { moveCompany } from '../../src/core/moves/move.ts'
 
 /** Moves a company, and sends itself a signal at a step. */
 const [companyId, from, to, lastStep, signal, ...urls] = process.argv.slice(2) as string[]

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import pg from 'pg'
-import { appsOf } from '../../src/core/app.ts'
 import { createCompany } from '../../src/core/companies/commands.ts'
 import { mayOwnerReset } from '../../src/core/people/reset-factors.ts'
 import { setMembership } from '../../src/core/people/store.ts'
+import { appsOf } from '../../src/core/places/front.ts'
 import { LATEST } from '../../src/versions/history.ts'
 import { databaseAt } from '../citus/cluster.ts'
 import { payer, startApi } from '../support/api.ts'
@@ -57,7 +57,7 @@ const { company: market } = await api.client({ name: 'Mercado da Praia' })
 /** Somebody who belongs to a company of each place. */
 async function makeMember(): Promise<Member> {
   const member = await signIn(api, bakery, { language: 'en' })
-  await setMembership(first.db, market.id, member.person.id, 'owner', api.clock.now())
+  await setMembership(first.db.control, market.id, member.person.id, 'owner', api.clock.now())
   await givePassword(api, member.person)
   return member
 }
@@ -84,7 +84,7 @@ test('somebody with companies in two places signs in while one of them is down',
     assert.equal(status, 200)
     assert.match(text, /Padaria do Centro/)
     assert.match(text, /Some of your companies cannot be reached/)
-    assert.equal(await mayOwnerReset(first.db, bakery.id, member.person), false)
+    assert.equal(await mayOwnerReset(first.db.control, bakery.id, member.person), false)
   })
   assert.deepEqual(await entriesOf(member), [2, 1])
   const { text } = await getPage(api, '/dashboard', { cookie: await enter(member) })

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { moveCompany } from '../../src/core/places/move.ts'
+import { moveCompany } from '../../src/core/moves/move.ts'
 import { payer, startApi } from '../support/api.ts'
 
 const api = await startApi({}, { places: 2 })

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { appsOf } from '../../src/core/app.ts'
 import type { FullApp } from '../../src/core/full-app.ts'
-import { moveCompany, type Step } from '../../src/core/places/move.ts'
-import { readTables } from '../../src/core/places/tables.ts'
+import { moveCompany, type Step } from '../../src/core/moves/move.ts'
+import { readTables } from '../../src/core/moves/tables.ts'
+import { appsOf } from '../../src/core/places/front.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { advanceTestClocks } from '../../src/worker/clocks.ts'
 import { on } from '../citus/cluster.ts'
@@ -22,7 +22,8 @@ async function errorsOf(app: FullApp): Promise<unknown[]> {
   const error = (fields: { error?: string }) => {
     if (fields.error) errors.push(fields)
   }
-  await workOnce({ ...app, log: { ...app.log, error: error as FullApp['log']['error'] } })
+  const log = { ...app.log, error: error as FullApp['log']['error'] }
+  await workOnce({ ...app, log }, api.app.places)
   return errors
 }
 

@@ -1,11 +1,11 @@
 import { after } from 'node:test'
 import { createApp } from '../../src/app.ts'
 import { type Config, readConfig } from '../../src/config.ts'
-import { appsOf } from '../../src/core/app.ts'
 import { createCompany, createKey } from '../../src/core/companies/commands.ts'
 import type { Company, NewCompany, Scope } from '../../src/core/companies/rules.ts'
-import type { FullApp } from '../../src/core/full-app.ts'
+import type { FullApp, FullFront } from '../../src/core/full-app.ts'
 import { requirePlaces, requireSameSecret } from '../../src/core/installation.ts'
+import { appsOf } from '../../src/core/places/front.ts'
 import type { Clock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
 import type { Lookup } from '../../src/lib/lookup.ts'
@@ -55,7 +55,8 @@ export type CallOptions = {
 }
 
 export type TestApi = {
-  app: FullApp
+  /** Of the place in which companies are made. It is in front of the others too. */
+  app: FullFront
   clock: ManualClock
   service: Service
   url: string
@@ -140,7 +141,7 @@ export async function startApi(
   const parts = { config, databaseUrl: first, clock, log, publicUrl }
   const bankLimits = { ...PATIENT, ...options.bankLimits }
   const root = createApp({ ...options, ...parts, bankLimits })
-  const app = appsOf(root).at(-1)!
+  const app = { ...appsOf(root).at(-1)!, places: root.places }
   // Another server of the same database has people of its own, and is no part of the installation.
   if (places === 2 && own === undefined) {
     const all = appsOf(root).map(({ db }) => db)
@@ -184,7 +185,7 @@ export async function startApi(
         ? (changeTables(databaseUrl, text) as Promise<R[]>)
         : (app.db.query({ text, values }) as Promise<R[]>),
     peopleRows: <R>(text: string, values: unknown[] = []) =>
-      app.db.people.query({ text, values }) as Promise<R[]>,
+      app.db.control.query({ text, values }) as Promise<R[]>,
   }
 }
 

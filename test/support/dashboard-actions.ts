@@ -80,7 +80,9 @@ async function makeInvitation({ api: { app }, client: { company } }: Scene): Pro
     by: 'Olga',
     invitedBy: null,
   }
-  const { link } = await app.db.transaction((tx) => invite(tx, app, invitation, app.clock.now()))
+  const { link } = await app.db.transaction((tx, control) =>
+    invite(tx, control, app, invitation, app.clock.now()),
+  )
   return invitationIdOf(link)
 }
 

@@ -81,7 +81,9 @@ async function makePeople(api: TestApi, { company }: Client): Promise<Records> {
     by: MARK,
     invitedBy: null,
   }
-  const { link } = await app.db.transaction((tx) => invite(tx, app, invitation, now))
+  const { link } = await app.db.transaction((tx, control) =>
+    invite(tx, control, app, invitation, now),
+  )
   return {
     'settings/members': suffixOf(person.id),
     'settings/members/invitations': invitationIdOf(link),

@@ -57,11 +57,11 @@ export async function signIn(
     createdAt: now,
     updatedAt: now,
   }
-  await insertPerson(db, person)
-  if (role) await setMembership(db, company.id, person.id, role, now)
+  await insertPerson(db.control, person)
+  if (role) await setMembership(db.control, company.id, person.id, role, now)
   const origin = { address: '127.0.0.1', device: 'test' }
   const proof = { isConfirmed, hasSecondFactor, byLink: options.byLink ?? false }
-  const { session, token } = await startSession(db, vault, person.id, origin, proof, now)
+  const { session, token } = await startSession(db.control, vault, person.id, origin, proof, now)
   return memberOf(api, company, person, session, token)
 }
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { FullApp } from '../../src/core/full-app.ts'
 import { receiveCallback } from '../../src/core/payments/callbacks.ts'
+import type { Places } from '../../src/core/places/front.ts'
 import { fromPublic, newId } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
@@ -15,7 +16,10 @@ import { confirmed, start } from './withdrawals.ts'
 const HOUR_S = 3600
 
 /** Runs every task once, in a worker whose tasks then wait; gives how long each would wait. */
-export async function workOnce(app: FullApp): Promise<Map<string, number>> {
+export async function workOnce(
+  app: FullApp,
+  places: Places | null = null,
+): Promise<Map<string, number>> {
   const waits = new Map<string, number>()
   let all = () => {}
   const waiting = new Promise<void>((resolve) => {
@@ -32,7 +36,7 @@ export async function workOnce(app: FullApp): Promise<Map<string, number>> {
       })
     },
   }
-  const worker = startWorker({ ...app, alarm })
+  const worker = startWorker({ ...app, alarm }, TASKS, undefined, places)
   await waiting
   await worker.stop()
   return waits

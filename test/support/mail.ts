@@ -16,7 +16,7 @@ export async function lettersOf(api: TestApi, companyId: string): Promise<Waitin
   const ofPerson = isSame ? [] : await api.peopleRows<SealedMail>(text, [companyId])
   // A company may write to one of its people, from its own place.
   const all = [...ofCompany, ...ofPerson].sort((one, other) => (one.id < other.id ? -1 : 1))
-  const app = ((await api.app.places.find(companyId)) ?? api.app) as TestApi['app']
+  const app = (await api.app.places.find(companyId)) ?? api.app
   const letters: Waiting[] = []
   for (const mail of all) {
     const letter = await findLetter(app, mail)

@@ -15,7 +15,7 @@ export async function givePassword(
   password = PASSWORD,
 ): Promise<void> {
   const hashed = await hashPassword(app, 'test', password)
-  await setPassword(app.db, id, hashed, app.clock.now())
+  await setPassword(app.db.control, id, hashed, app.clock.now())
 }
 
 export type Asking = { cookie?: string; headers?: Record<string, string> }

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { newId, timeOf, type Uuid } from '../../lib/ids.ts'
 import { type Author, type Change, type Entry, INSTALLATION } from './rules.ts'
 import { insertEntries } from './store.ts'
@@ -22,8 +22,11 @@ export const recordActivity = (
 ): Promise<void> => tx.beforeCommit(insertEntries, [entryOf(companyId, author, change)])
 
 /** Adds an entry about whoever operates or signs in to the log that operators see. */
-export const recordForInstallation = (tx: Tx, author: Author, change: Change): Promise<void> =>
-  insertEntries(tx.people, [entryOf(INSTALLATION, author, change)])
+export const recordForInstallation = (
+  control: ControlTx,
+  author: Author,
+  change: Change,
+): Promise<void> => insertEntries(control, [entryOf(INSTALLATION, author, change)])
 
 /** Adds the same entry to several companies, for a change of a person who belongs to them. */
 export async function recordInCompanies(

@@ -1,5 +1,5 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import { newId, packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
@@ -118,11 +118,12 @@ export function createCallbackFinder(tx: Tx): (token: string) => Promise<Uuid | 
 /** Writes that the company's money goes elsewhere, because somebody else may have done it. */
 export function mailBankChange(
   tx: Tx,
+  control: ControlTx,
   vault: Vault,
   company: Company,
   change: BankChange,
   now: Date,
 ): Promise<void> {
   const letterTo = (reader: Reader) => composeBankChange(company, reader, change, now)
-  return mailOwners(tx, vault, company, 'bank-changed', letterTo, now)
+  return mailOwners(tx, control, vault, company, 'bank-changed', letterTo, now)
 }

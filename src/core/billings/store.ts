@@ -1,21 +1,25 @@
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { claimDue, type DueKind, type DueRequest, IS_SUSPENDED } from '../due.ts'
 import { TASK } from '../tasks.ts'
 import type { Billing } from './rules.ts'
 
-const BILLING = tableOf<Billing>({
-  companyId: ['company_id', 'uuid'],
-  chargeId: ['charge_id', 'uuid'],
-  recurrenceId: ['recurrence_id', 'uuid'],
-  cycle: ['cycle', 'int8'],
-  dueOn: ['due_on', 'date'],
-  status: ['status', 'text'],
-  unanswered: ['unanswered', 'int8'],
-  ordered: ['ordered', 'bool'],
-  nextAt: ['next_at', 'timestamptz'],
-})
+const BILLING = companyTableOf<Billing>(
+  'billings',
+  {
+    companyId: ['company_id', 'uuid'],
+    chargeId: ['charge_id', 'uuid'],
+    recurrenceId: ['recurrence_id', 'uuid'],
+    cycle: ['cycle', 'int8'],
+    dueOn: ['due_on', 'date'],
+    status: ['status', 'text'],
+    unanswered: ['unanswered', 'int8'],
+    ordered: ['ordered', 'bool'],
+    nextAt: ['next_at', 'timestamptz'],
+  },
+  'chargeId',
+)
 
 const COLUMNS = BILLING.select('d')
 
@@ -32,18 +36,7 @@ export async function insert(tx: Tx, billings: Billing[]): Promise<void> {
   await tx.query({ name: 'insert_billings', text: INSERT, values: BILLING.values(billings) })
 }
 
-export async function find(
-  tx: Tx,
-  companyId: Uuid,
-  chargeId: Uuid,
-  lock: 'for update' | '' = '',
-): Promise<Billing | null> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from billings d where company_id = $1 and charge_id = $2 ${lock}`,
-    values: [companyId, chargeId],
-  })
-  return rows[0] ? BILLING.read(rows[0]) : null
-}
+export const { find } = BILLING
 
 /**
  * Writes the state of a billing, unless it has ended meanwhile. Once `ordered` is true it stays

@@ -36,7 +36,7 @@ export function readPageToken(vault: Vault, token: string): (Named & { isPlain: 
 }
 
 /** Whether a record is of the time before tags, so that its address without one was given out. */
-export async function isOfPlainPages({ places }: App, id: Uuid): Promise<boolean> {
-  const end = await findPlainPagesEnd(places.all[0]!.db)
+export async function isOfPlainPages({ db }: App, id: Uuid): Promise<boolean> {
+  const end = await findPlainPagesEnd(db.control)
   return end !== null && timeOf(id) < end
 }

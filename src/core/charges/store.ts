@@ -40,7 +40,8 @@ export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | nu
 }
 
 const REFRESH = `select k.position::int, ${VERSION}, ${CHANGING.select('c')}
-  from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality k (company_id, id, version, position)
+  from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality
+    k (company_id, id, version, position)
   join charges c on c.company_id = k.company_id and c.id = k.id and c.xmin <> k.version::xid`
 
 /** Charges that were read before, as they are now. Reads only those that have changed. */

@@ -1,4 +1,4 @@
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf, tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { ChangeableField } from './changes.ts'
@@ -54,7 +54,7 @@ const CREATED = COMPANY.without(
   'suspendedAt',
 )
 
-const API_KEY = tableOf<ApiKey>({
+const API_KEY = companyTableOf<ApiKey>('api_keys', {
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   name: ['name', 'text'],
@@ -193,27 +193,8 @@ export async function listKeys(tx: Tx, companyId: Uuid): Promise<ApiKey[]> {
   return rows.map(API_KEY.read)
 }
 
-/** A page of the keys of a company, newest first. */
-export async function listKeysAfter(
-  tx: Tx,
-  companyId: Uuid,
-  { limit, after }: { limit: number; after: Uuid | null },
-): Promise<ApiKey[]> {
-  const rows = await tx.query({
-    text: `select ${API_KEY.select('k')} from api_keys k
-           where company_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
-    values: [companyId, after, limit],
-  })
-  return rows.map(API_KEY.read)
-}
-
-export async function findKey(tx: Tx, companyId: Uuid, id: Uuid): Promise<ApiKey | null> {
-  const rows = await tx.query({
-    text: `select ${API_KEY.select('k')} from api_keys k where company_id = $1 and id = $2`,
-    values: [companyId, id],
-  })
-  return rows[0] ? API_KEY.read(rows[0]) : null
-}
+/** Keys by id, and a part of them, newest first. */
+export const { find: findKey, list: listKeysAfter } = API_KEY
 
 export async function findKeyNames(
   tx: Tx,

@@ -1,5 +1,5 @@
 import { bytes, texts, uuids } from '../../db/arrays.ts'
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf, type Part } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -10,7 +10,7 @@ import { indexEmail, indexPhone, openPerson, type SealedPerson, sealPerson } fro
 type StoredCustomer = Omit<Customer, keyof Private> &
   Omit<SealedPerson, 'phoneIndex'> & { origin: 'client' | 'charge' }
 
-const CUSTOMER = tableOf<StoredCustomer>({
+const CUSTOMER = companyTableOf<StoredCustomer>('customers', {
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   name: ['name', 'text'],
@@ -39,10 +39,12 @@ async function saveIndexes(tx: Tx, vault: Vault, customer: Customer): Promise<vo
   await tx.query({ text: SET_INDEXES, values })
 }
 
-function toCustomer(vault: Vault, row: Row): Customer {
-  const { index, sealed, origin: _, ...customer } = CUSTOMER.read(row)
+function open(vault: Vault, stored: StoredCustomer): Customer {
+  const { index, sealed, origin: _, ...customer } = stored
   return { ...openPerson(vault, customer.companyId, { index, sealed }), ...customer }
 }
+
+const toCustomer = (vault: Vault, row: Row): Customer => open(vault, CUSTOMER.read(row))
 
 export async function insert(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
   const sealed = sealPerson(vault, customer.companyId, customer)
@@ -86,11 +88,8 @@ export async function find(
   id: Uuid,
   lock: 'for update' | '' = '',
 ): Promise<Customer | null> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from customers c where company_id = $1 and id = $2 ${lock}`,
-    values: [companyId, id],
-  })
-  return rows[0] ? toCustomer(vault, rows[0]) : null
+  const found = await CUSTOMER.find(tx, companyId, id, lock)
+  return found && open(vault, found)
 }
 
 /** The customer with the tax id of a payer. Creates one if there is none. */
@@ -131,18 +130,11 @@ export async function list(
   tx: Tx,
   vault: Vault,
   companyId: Uuid,
-  filter: { limit: number; after: Uuid | null; taxId: string | null },
+  { taxId, ...part }: Part & { taxId: string | null },
 ): Promise<Customer[]> {
-  const index = filter.taxId === null ? null : vault.index(companyId, filter.taxId)
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from customers c
-           where company_id = $1
-             and ($2::uuid is null or id < $2)
-             and ($3::bytea is null or tax_id_index = $3)
-           order by id desc limit $4`,
-    values: [companyId, filter.after, index, filter.limit],
-  })
-  return rows.map((row) => toCustomer(vault, row))
+  const index = taxId === null ? null : vault.index(companyId, taxId)
+  const found = await CUSTOMER.list(tx, companyId, { ...part, index })
+  return found.map((stored) => open(vault, stored))
 }
 
 /** Customers by their ids or by an e-mail address, newest first. Deleted ones are left out. */

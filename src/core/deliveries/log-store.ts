@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { timestamps, uuids } from '../../db/arrays.ts'
+import type { Part } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type AnyEventType, EVENTS_CHANNEL, nextPositionSql } from '../events.ts'
@@ -43,7 +44,7 @@ export const ENDED = `select company_id, webhook_id, event_id, status, attempts,
 export async function list(
   tx: Tx,
   { companyId, webhookId }: WebhookKey,
-  filter: { limit: number; after: Uuid | null; status: DeliveryState | null },
+  filter: Part & { status: DeliveryState | null },
 ): Promise<Delivery[]> {
   const part = `where company_id = $1 and webhook_id = $2 and ($3::uuid is null or event_id < $3)`
   const rows = await tx.query<DeliveryRow>({

@@ -1,6 +1,6 @@
 import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import { type Columns, tableOf } from '../../db/columns.ts'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { claimDue, type DueKind, type DueRequest } from '../due.ts'
@@ -175,7 +175,7 @@ export async function postpone(
  * processes and machines count in the same rows, which are locked in the order of their names.
  */
 export async function takeBudgets(
-  tx: Tx,
+  tx: ControlTx,
   mails: Budget[][],
   now: Date,
 ): Promise<(BudgetOf | null)[]> {
@@ -205,7 +205,7 @@ export async function takeBudgets(
 }
 
 /** Budgets that are whole again need no rows. */
-export async function purgeBudgets(tx: Tx, now: Date): Promise<void> {
+export async function purgeBudgets(tx: ControlTx, now: Date): Promise<void> {
   await tx.query({ text: 'delete from mail_budgets where full_at <= $1', values: [now] })
 }
 

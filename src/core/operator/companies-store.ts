@@ -1,4 +1,5 @@
-import type { Row, Tx } from '../../db/database.ts'
+import type { Part } from '../../db/columns.ts'
+import type { ControlTx, Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /** A company as the operator sees it: nothing of its payers. */
@@ -14,8 +15,6 @@ export type ListedCompany = {
   /** When a charge was last made or a key last used. */
   lastActiveAt: Date | null
 }
-
-export type Part = { limit: number; after: string | null }
 
 const SELECT = `select c.id, c.name, c.tax_id as "taxId", c.mode, c.created_at as "createdAt",
     c.suspended_at as "suspendedAt", a.difference, a.audited_at as "auditedAt", greatest(
@@ -65,11 +64,11 @@ export type ListedPerson = {
 
 /** People, newest first, by a part of their name or address. */
 export async function listPeople(
-  tx: Tx,
+  tx: ControlTx,
   { search, onlyOperators }: { search: string; onlyOperators: boolean },
   { limit, after }: Part,
 ): Promise<ListedPerson[]> {
-  return tx.people.query<Row & ListedPerson>({
+  return tx.query<Row & ListedPerson>({
     text: `select p.id, p.email, p.name, p.is_operator as "isOperator",
              p.totp_confirmed_at is not null
                or exists (select from passkeys k where k.person_id = p.id) as "hasSecondFactor",

@@ -1,7 +1,7 @@
+import type { Part } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { MailReason } from '../mails/rules.ts'
-import type { Part } from './companies-store.ts'
 
 export type ListedWebhook = {
   companyId: Uuid

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { recordForInstallation, recordInCompanies } from '../activity/record.ts'
@@ -25,7 +25,7 @@ const FACTOR_CHANGES: Partial<Record<OwnAction, OperatorChange['what']>> = {
  * the installation has it if it is about a second factor or about an operator.
  */
 export async function recordForPerson(
-  tx: Tx,
+  tx: ControlTx,
   app: RecordApp,
   personId: Uuid,
   author: Author,
@@ -43,7 +43,7 @@ export async function recordForPerson(
 
 /** If a place does not answer, the entries of its companies are missing, because nobody waits. */
 export async function recordInTheirCompanies(
-  tx: Tx,
+  tx: ControlTx,
   { log }: Pick<App, 'log'>,
   personId: Uuid,
   author: Author,

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
@@ -26,7 +26,7 @@ export function requireName(name: string): string {
 
 /** Stores a new password, and ends all sessions and links of the person, or all but one session. */
 export async function choosePassword(
-  tx: Tx,
+  tx: ControlTx,
   { vault }: LinkApp,
   person: Person,
   hashed: string,
@@ -52,7 +52,7 @@ export async function mailNewPassword(
   typed: string,
 ): Promise<void> {
   const now = systemClock.now()
-  await db.transaction(async (tx) => {
+  await db.control.transaction(async (tx) => {
     const person = await store.findPersonByEmail(tx, emailOf(typed))
     if (!person) return
     // Requests at the same moment are counted one after the other.
@@ -75,7 +75,7 @@ export async function mailNewPassword(
 
 /** Makes the address at which a person signs in once, without a password. */
 export async function makeSignInLink(
-  tx: Tx,
+  tx: ControlTx,
   { vault, publicUrl }: LinkApp,
   person: Person,
   now: Date,
@@ -93,7 +93,7 @@ export async function mailSignInLink(
   next: string,
 ): Promise<void> {
   const now = systemClock.now()
-  await db.transaction(async (tx) => {
+  await db.control.transaction(async (tx) => {
     // Links that are asked for at the same moment are counted one after the other.
     const person = await lockPerson(tx, id)
     const since = new Date(now.getTime() - HOUR_MS)
@@ -110,7 +110,7 @@ export async function mailSignInLink(
 
 const LAST_OWNER = 'role: a company has at least one owner; make somebody else an owner first'
 
-async function requireRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Role> {
+async function requireRole(tx: ControlTx, companyId: Uuid, personId: Uuid): Promise<Role> {
   const role = await store.findRole(tx, companyId, personId)
   if (role) return role
   throw problem('route_not_found', 'The company has no such member.')
@@ -120,7 +120,7 @@ async function requireRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Rol
 type Withdrawn = { withdrawn?: number }
 
 /** What somebody without the right to invite has invited others to ends. */
-async function endInvitations(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Withdrawn> {
+async function endInvitations(tx: ControlTx, companyId: Uuid, personId: Uuid): Promise<Withdrawn> {
   const withdrawn = await withdrawInvitations(tx, companyId, personId)
   return withdrawn > 0 ? { withdrawn } : {}
 }
@@ -131,6 +131,7 @@ async function endInvitations(tx: Tx, companyId: Uuid, personId: Uuid): Promise<
  */
 export async function changeRole(
   tx: Tx,
+  control: ControlTx,
   { vault }: Pick<LinkApp, 'vault'>,
   company: Company,
   personId: Uuid,
@@ -138,20 +139,28 @@ export async function changeRole(
   by: By,
   now: Date,
 ): Promise<Withdrawn | null> {
-  const owners = await lockOwners(tx, company.id)
-  if ((await requireRole(tx, company.id, personId)) === role) return null
+  const owners = await lockOwners(control, company.id)
+  if ((await requireRole(control, company.id, personId)) === role) return null
   if (role !== 'owner' && owners.length === 1 && owners[0] === personId) throw invalid(LAST_OWNER)
-  await store.setMembership(tx, company.id, personId, role, now)
-  await store.deleteSessions(tx, personId)
+  await store.setMembership(control, company.id, personId, role, now)
+  await store.deleteSessions(control, personId)
   if (role === 'owner') {
-    const person = (await store.findPerson(tx, personId))!
-    await mailAccessChange(tx, vault, company, { what: 'owner-added', person, by }, now, personId)
+    const change = {
+      what: 'owner-added',
+      person: (await store.findPerson(control, personId))!,
+      by,
+    } as const
+    await mailAccessChange(tx, control, vault, company, change, now, personId)
   }
-  return mayInvite(role) ? {} : endInvitations(tx, company.id, personId)
+  return mayInvite(role) ? {} : endInvitations(control, company.id, personId)
 }
 
 /** Removes a person from a company, and ends their sessions everywhere and their invitations. */
-export async function removeMember(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Withdrawn> {
+export async function removeMember(
+  tx: ControlTx,
+  companyId: Uuid,
+  personId: Uuid,
+): Promise<Withdrawn> {
   const owners = await lockOwners(tx, companyId)
   await requireRole(tx, companyId, personId)
   if (owners.length === 1 && owners[0] === personId) throw invalid(LAST_OWNER)

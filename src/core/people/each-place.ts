@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
 /** A company that was not reached, and why. */
@@ -9,7 +9,7 @@ type Missed = { companyId: Uuid; error: unknown }
  * and its companies are returned. A transaction that cannot go on without the place fails.
  */
 export async function inEachPlace(
-  tx: Tx,
+  tx: ControlTx,
   companyIds: Uuid[],
   act: (place: Tx, companyIds: Uuid[]) => Promise<void>,
 ): Promise<Missed[]> {
@@ -29,8 +29,7 @@ export async function inEachPlace(
     try {
       await act(place, ids)
     } catch (error) {
-      if (!place.leaveOut) throw error
-      place.leaveOut()
+      if (!tx.leaveOut(place)) throw error
       missed.push(...ids.map((companyId) => ({ companyId, error })))
     }
   })

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { EMAIL_FORM } from '../../lib/email-form.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
@@ -39,6 +39,7 @@ export type NewInvitation = {
 /** Invites somebody by mail. A former invitation of the same e-mail no longer works. */
 export async function invite(
   tx: Tx,
+  control: ControlTx,
   { vault, publicUrl }: LinkApp,
   invitation: NewInvitation,
   now: Date,
@@ -48,11 +49,11 @@ export async function invite(
   if (!EMAIL_FORM.test(email) || email.length > MAX_EMAIL) {
     throw invalid('email: must be an e-mail address')
   }
-  const person = await store.findPersonByEmail(tx, email)
-  await replaceInvitations(tx, company?.id ?? null, email)
-  if (company) await requireRoom(tx, company, person, now)
+  const person = await store.findPersonByEmail(control, email)
+  await replaceInvitations(control, company?.id ?? null, email)
+  if (company) await requireRoom(tx, control, company, person, now)
   const made = await makeLink(
-    tx,
+    control,
     vault,
     publicUrl,
     {
@@ -79,15 +80,16 @@ export async function invite(
 
 async function requireRoom(
   tx: Tx,
+  control: ControlTx,
   { id }: Company,
   person: Person | null,
   now: Date,
 ): Promise<void> {
-  if (person && (await store.findRole(tx, id, person.id))) {
+  if (person && (await store.findRole(control, id, person.id))) {
     throw invalid('email: belongs to the company already; change the role instead')
   }
-  const { length: waiting } = await listInvitations(tx, id, now)
-  if (waiting >= MAX_INVITATIONS || waiting + (await countMembers(tx, id)) >= MAX_PEOPLE) {
+  const { length: waiting } = await listInvitations(control, id, now)
+  if (waiting >= MAX_INVITATIONS || waiting + (await countMembers(control, id)) >= MAX_PEOPLE) {
     throw invalid(`email: at most ${MAX_INVITATIONS} invitations wait; withdraw some of them`)
   }
   const since = new Date(now.getTime() - DAY_S * 1000)
@@ -99,7 +101,7 @@ async function requireRoom(
 
 /** Accepts an invitation as somebody who is known. False: it no longer works. */
 export async function acceptInvitation(
-  tx: Tx,
+  tx: ControlTx,
   app: Pick<LinkApp, 'vault'>,
   link: PersonLink,
   person: Person,
@@ -116,7 +118,7 @@ export async function acceptInvitation(
  * it is locked: before the link, because whoever takes the right away locks them in this order.
  */
 async function isAuthorAllowed(
-  tx: Tx,
+  tx: ControlTx,
   { invitedBy, companyId, makesOperator }: PersonLink,
 ): Promise<boolean> {
   if (invitedBy === null) return true
@@ -126,7 +128,7 @@ async function isAuthorAllowed(
 
 /** Lets a person be what the invitation says. The owners get a mail about a new one. */
 async function join(
-  tx: Tx,
+  tx: ControlTx,
   { vault }: Pick<LinkApp, 'vault'>,
   { companyId, role, makesOperator }: PersonLink,
   person: Person,
@@ -140,7 +142,7 @@ async function join(
   const place = await tx.at(companyId)
   const company = (await findCompany(place, companyId))!
   const change = { what: 'owner-added', person, by: name } as const
-  await mailAccessChange(place, vault, company, change, now, id)
+  await mailAccessChange(place, tx, vault, company, change, now, id)
 }
 
 /**
@@ -148,7 +150,7 @@ async function join(
  * works.
  */
 export async function acceptAsNew(
-  tx: Tx,
+  tx: ControlTx,
   app: Pick<LinkApp, 'vault'>,
   link: PersonLink,
   { name, password }: { name: string; password: string },

@@ -1,5 +1,5 @@
 import { tableOf } from '../../db/columns.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import type { ControlTx, Row } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Person, Role } from './rules.ts'
@@ -41,15 +41,15 @@ const LINK = tableOf<PersonLink>({
 })
 
 /** If it is sent again because the connection was lost, the link is there already. */
-export async function insertLink(tx: Tx, link: PersonLink): Promise<void> {
-  await tx.people.query({
+export async function insertLink(tx: ControlTx, link: PersonLink): Promise<void> {
+  await tx.query({
     text: `${LINK.insertInto('person_links')} on conflict (token_hash) do nothing`,
     values: LINK.values([link]),
   })
 }
 
-export async function findLink(tx: Tx, tokenHash: Buffer): Promise<PersonLink | null> {
-  const [row] = await tx.people.query({
+export async function findLink(tx: ControlTx, tokenHash: Buffer): Promise<PersonLink | null> {
+  const [row] = await tx.query({
     name: 'find_person_link',
     text: `select ${LINK.select('l')} from person_links l where token_hash = $1`,
     values: [tokenHash],
@@ -57,8 +57,8 @@ export async function findLink(tx: Tx, tokenHash: Buffer): Promise<PersonLink | 
   return row ? LINK.read(row) : null
 }
 
-export async function useLink(tx: Tx, tokenHash: Buffer, now: Date): Promise<boolean> {
-  const rows = await tx.people.query({
+export async function useLink(tx: ControlTx, tokenHash: Buffer, now: Date): Promise<boolean> {
+  const rows = await tx.query({
     text: `update person_links set used_at = $2
            where token_hash = $1 and used_at is null and expires_at > $2 returning 1`,
     values: [tokenHash, now],
@@ -68,12 +68,12 @@ export async function useLink(tx: Tx, tokenHash: Buffer, now: Date): Promise<boo
 
 /** How many links of a kind were made for a person since then. */
 export async function countLinks(
-  tx: Tx,
+  tx: ControlTx,
   personId: Uuid,
   kind: LinkKind,
   since: Date,
 ): Promise<number> {
-  const [row] = await tx.people.query<Row & { count: number }>({
+  const [row] = await tx.query<Row & { count: number }>({
     text: `select count(*)::int as count from person_links
            where person_id = $1 and kind = $2 and created_at > $3`,
     values: [personId, kind, since],
@@ -82,8 +82,8 @@ export async function countLinks(
 }
 
 /** Ends the links of a person that were not used. */
-export async function deleteLinks(tx: Tx, personId: Uuid, kinds: LinkKind[]): Promise<void> {
-  await tx.people.query({
+export async function deleteLinks(tx: ControlTx, personId: Uuid, kinds: LinkKind[]): Promise<void> {
+  await tx.query({
     text: `delete from person_links
            where person_id = $1 and kind = any ($2::text[]) and used_at is null`,
     values: [personId, kinds],
@@ -91,8 +91,12 @@ export async function deleteLinks(tx: Tx, personId: Uuid, kinds: LinkKind[]): Pr
 }
 
 /** The invitations of a company that wait to be accepted, newest first. */
-export async function listInvitations(tx: Tx, companyId: Uuid, now: Date): Promise<PersonLink[]> {
-  const rows = await tx.people.query({
+export async function listInvitations(
+  tx: ControlTx,
+  companyId: Uuid,
+  now: Date,
+): Promise<PersonLink[]> {
+  const rows = await tx.query({
     text: `select ${LINK.select('l')} from person_links l
            where company_id = $1 and kind = 'invitation' and used_at is null and expires_at > $2
            order by created_at desc, email`,
@@ -103,7 +107,7 @@ export async function listInvitations(tx: Tx, companyId: Uuid, now: Date): Promi
 
 /** An invitation of a company that waits to be accepted. */
 export async function findInvitation(
-  tx: Tx,
+  tx: ControlTx,
   companyId: Uuid,
   tokenHash: Buffer,
   now: Date,
@@ -114,8 +118,12 @@ export async function findInvitation(
 }
 
 /** The invitations that wait for a person, by their e-mail. */
-export async function listInvitationsTo(tx: Tx, email: string, now: Date): Promise<PersonLink[]> {
-  const rows = await tx.people.query({
+export async function listInvitationsTo(
+  tx: ControlTx,
+  email: string,
+  now: Date,
+): Promise<PersonLink[]> {
+  const rows = await tx.query({
     text: `select ${LINK.select('l')} from person_links l
            where email = $1 and kind = 'invitation' and used_at is null and expires_at > $2
            order by created_at desc`,
@@ -126,11 +134,11 @@ export async function listInvitationsTo(tx: Tx, email: string, now: Date): Promi
 
 /** Withdraws an invitation of a company. False if it was accepted, or never was. */
 export async function deleteInvitation(
-  tx: Tx,
+  tx: ControlTx,
   companyId: Uuid,
   tokenHash: Buffer,
 ): Promise<boolean> {
-  const rows = await tx.people.query({
+  const rows = await tx.query({
     text: `delete from person_links
            where company_id = $1 and token_hash = $2 and kind = 'invitation' and used_at is null
            returning 1`,
@@ -141,11 +149,11 @@ export async function deleteInvitation(
 
 /** Ends what a person has invited others to in a company. Returns how many there were. */
 export async function withdrawInvitations(
-  tx: Tx,
+  tx: ControlTx,
   companyId: Uuid,
   invitedBy: Uuid,
 ): Promise<number> {
-  const rows = await tx.people.query({
+  const rows = await tx.query({
     text: `delete from person_links
            where company_id = $1 and invited_by = $2 and kind = 'invitation' and used_at is null
            returning 1`,
@@ -156,10 +164,10 @@ export async function withdrawInvitations(
 
 /** Ends invitations to operate that are by a person, or to them. Returns how many there were. */
 export async function withdrawOperating(
-  tx: Tx,
+  tx: ControlTx,
   { id, email }: Pick<Person, 'id' | 'email'>,
 ): Promise<number> {
-  const rows = await tx.people.query({
+  const rows = await tx.query({
     text: `delete from person_links
            where makes_operator and (invited_by = $1 or email = $2) and kind = 'invitation'
              and used_at is null
@@ -171,11 +179,11 @@ export async function withdrawOperating(
 
 /** Ends the invitations of an e-mail to a company, or to the installation. */
 export async function replaceInvitations(
-  tx: Tx,
+  tx: ControlTx,
   companyId: Uuid | null,
   email: string,
 ): Promise<void> {
-  await tx.people.query({
+  await tx.query({
     text: `delete from person_links
            where company_id is not distinct from $1 and email = $2 and kind = 'invitation'
              and used_at is null`,
@@ -184,8 +192,8 @@ export async function replaceInvitations(
 }
 
 /** Deletes links whose time was over before. */
-export async function purgeLinks(tx: Tx, before: Date): Promise<void> {
-  await tx.people.query({
+export async function purgeLinks(tx: ControlTx, before: Date): Promise<void> {
+  await tx.query({
     text: 'delete from person_links where expires_at <= $1',
     values: [before],
   })

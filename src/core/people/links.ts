@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx } from '../../db/database.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { LinkKind, PersonLink } from './link-store.ts'
 import * as store from './link-store.ts'
@@ -45,7 +45,7 @@ export const linkOf = (
 
 /** Makes a link that works once. The database has only a hash of its token. */
 export async function makeLink(
-  tx: Tx,
+  tx: ControlTx,
   vault: Vault,
   publicUrl: string,
   link: NewLink,
@@ -65,7 +65,7 @@ export async function makeLink(
 
 /** A link that still works, or null. It is not used by this. */
 export async function findLink(
-  tx: Tx,
+  tx: ControlTx,
   vault: Vault,
   kind: LinkKind,
   token: string,
@@ -77,7 +77,7 @@ export async function findLink(
 }
 
 /** Uses a link. False if somebody else was faster, or if its time is over. */
-export const useLink = (tx: Tx, { tokenHash }: PersonLink, now: Date): Promise<boolean> =>
+export const useLink = (tx: ControlTx, { tokenHash }: PersonLink, now: Date): Promise<boolean> =>
   store.useLink(tx, tokenHash, now)
 
 /** Names an invitation in URLs and in the activity log. It does not open the link. */

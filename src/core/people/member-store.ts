@@ -1,4 +1,4 @@
-import type { Row, Tx } from '../../db/database.ts'
+import type { ControlTx, Row } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Role } from './rules.ts'
 
@@ -32,8 +32,8 @@ const memberOf = ({ person_id, last_seen_at, email, name, role }: MemberRow): Me
 })
 
 /** The people of a company, in the order of their names. */
-export async function listMembers(tx: Tx, companyId: Uuid): Promise<MemberOfCompany[]> {
-  const rows = await tx.people.query<MemberRow>({
+export async function listMembers(tx: ControlTx, companyId: Uuid): Promise<MemberOfCompany[]> {
+  const rows = await tx.query<MemberRow>({
     text: `select ${MEMBER} from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 order by p.name, p.email`,
     values: [companyId],
@@ -42,11 +42,11 @@ export async function listMembers(tx: Tx, companyId: Uuid): Promise<MemberOfComp
 }
 
 export async function findMember(
-  tx: Tx,
+  tx: ControlTx,
   companyId: Uuid,
   personId: Uuid,
 ): Promise<MemberOfCompany | null> {
-  const [row] = await tx.people.query<MemberRow>({
+  const [row] = await tx.query<MemberRow>({
     text: `select ${MEMBER} from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 and m.person_id = $2`,
     values: [companyId, personId],
@@ -54,8 +54,8 @@ export async function findMember(
   return row ? memberOf(row) : null
 }
 
-export async function countMembers(tx: Tx, companyId: Uuid): Promise<number> {
-  const [row] = await tx.people.query<Row & { count: number }>({
+export async function countMembers(tx: ControlTx, companyId: Uuid): Promise<number> {
+  const [row] = await tx.query<Row & { count: number }>({
     text: 'select count(*)::int as count from memberships where company_id = $1',
     values: [companyId],
   })
@@ -63,8 +63,8 @@ export async function countMembers(tx: Tx, companyId: Uuid): Promise<number> {
 }
 
 /** Locks the owners of a company, so that two of them cannot leave at the same time. */
-export async function lockOwners(tx: Tx, companyId: Uuid): Promise<Uuid[]> {
-  const rows = await tx.people.query<Row & { person_id: Uuid }>({
+export async function lockOwners(tx: ControlTx, companyId: Uuid): Promise<Uuid[]> {
+  const rows = await tx.query<Row & { person_id: Uuid }>({
     text: `select person_id from memberships where company_id = $1 and role = 'owner'
            order by person_id for update`,
     values: [companyId],
@@ -73,8 +73,12 @@ export async function lockOwners(tx: Tx, companyId: Uuid): Promise<Uuid[]> {
 }
 
 /** The role of a person, which nobody changes until the transaction ends. Null: they have none. */
-export async function lockRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Role | null> {
-  const rows = await tx.people.query<Row & { role: Role }>({
+export async function lockRole(
+  tx: ControlTx,
+  companyId: Uuid,
+  personId: Uuid,
+): Promise<Role | null> {
+  const rows = await tx.query<Row & { role: Role }>({
     text: 'select role from memberships where company_id = $1 and person_id = $2 for share',
     values: [companyId, personId],
   })
@@ -82,31 +86,35 @@ export async function lockRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise
 }
 
 /** Whether a person operates the installation, which nobody changes until the transaction ends. */
-export async function lockOperator(tx: Tx, personId: Uuid): Promise<boolean> {
-  const rows = await tx.people.query<Row & { is_operator: boolean }>({
+export async function lockOperator(tx: ControlTx, personId: Uuid): Promise<boolean> {
+  const rows = await tx.query<Row & { is_operator: boolean }>({
     text: 'select is_operator from people where id = $1 for share',
     values: [personId],
   })
   return rows[0]?.is_operator ?? false
 }
 
-export async function deleteMembership(tx: Tx, companyId: Uuid, personId: Uuid): Promise<void> {
-  await tx.people.query({
+export async function deleteMembership(
+  tx: ControlTx,
+  companyId: Uuid,
+  personId: Uuid,
+): Promise<void> {
+  await tx.query({
     text: 'delete from memberships where company_id = $1 and person_id = $2',
     values: [companyId, personId],
   })
 }
 
 /** Lets the people of one company, and those who are invited, belong to another one instead. */
-export async function moveMembers(tx: Tx, from: Uuid, to: Uuid): Promise<void> {
-  await tx.people.query({
+export async function moveMembers(tx: ControlTx, from: Uuid, to: Uuid): Promise<void> {
+  await tx.query({
     text: `with moved as (delete from memberships where company_id = $1 returning *)
            insert into memberships (company_id, person_id, role, created_at)
            select $2, person_id, role, created_at from moved
            on conflict (company_id, person_id) do nothing`,
     values: [from, to],
   })
-  await tx.people.query({
+  await tx.query({
     text: 'update person_links set company_id = $2 where company_id = $1',
     values: [from, to],
   })
@@ -132,8 +140,8 @@ type PersonRow = Row & {
 }
 
 /** All people, or those of a company, in the order of their e-mails. */
-export async function listPeople(tx: Tx, companyId: Uuid | null): Promise<ListedPerson[]> {
-  const rows = await tx.people.query<PersonRow>({
+export async function listPeople(tx: ControlTx, companyId: Uuid | null): Promise<ListedPerson[]> {
+  const rows = await tx.query<PersonRow>({
     text: `select p.id, p.email, p.name, p.is_operator,
              (select max(s.last_seen_at) from sessions s where s.person_id = p.id) as last_seen_at,
              coalesce((select json_agg(json_build_object('companyId', m.company_id, 'role', m.role)

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx } from '../../db/database.ts'
 import { recordForInstallation } from '../activity/record.ts'
 import type { Author } from '../activity/rules.ts'
 import type { App } from '../app.ts'
@@ -18,7 +18,7 @@ type MailApp = Pick<App, 'vault' | 'systemClock'>
 
 /** Writes to all operators but the one it is about. */
 export async function mailOperators(
-  tx: Tx,
+  tx: ControlTx,
   { vault, systemClock }: MailApp,
   change: OperatorChange | WrongSignIns,
   author: Author,
@@ -33,12 +33,12 @@ export async function mailOperators(
     expiresAt: null,
     createdAt: now,
   }))
-  await queueMails(tx.people, vault, mails)
+  await queueMails(tx, vault, mails)
 }
 
 /** Notes that somebody was invited to operate the installation. */
 export async function noteOperatorInvited(
-  tx: Tx,
+  tx: ControlTx,
   app: MailApp,
   link: PersonLink,
   author: Author,
@@ -50,7 +50,7 @@ export async function noteOperatorInvited(
 
 /** Notes that somebody operates the installation from now on. */
 export async function noteOperatorJoined(
-  tx: Tx,
+  tx: ControlTx,
   app: MailApp,
   person: Person,
   author: Author,
@@ -65,7 +65,7 @@ export async function noteOperatorJoined(
  * operate that are by them or to them. False if they are no operator.
  */
 export async function removeOperator(
-  tx: Tx,
+  tx: ControlTx,
   app: MailApp,
   { id }: Pick<Person, 'id'>,
   author: Author,

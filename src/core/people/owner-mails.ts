@@ -1,4 +1,4 @@
-import type { Row, Tx } from '../../db/database.ts'
+import type { ControlTx, Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
@@ -15,8 +15,8 @@ const MAX_OWNERS = 50
 
 type Owner = Row & { id: Uuid; email: string; language: Language }
 
-const listOwners = (tx: Tx, companyId: Uuid): Promise<Owner[]> =>
-  tx.people.query<Owner>({
+const listOwners = (tx: ControlTx, companyId: Uuid): Promise<Owner[]> =>
+  tx.query<Owner>({
     text: `select p.id, p.email, p.language from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 and m.role = 'owner'
            order by m.created_at, p.id limit $2`,
@@ -30,6 +30,7 @@ const listOwners = (tx: Tx, companyId: Uuid): Promise<Owner[]> =>
  */
 export async function mailOwners(
   tx: Tx,
+  control: ControlTx,
   vault: Vault,
   company: Company,
   kind: MailKind,
@@ -37,7 +38,7 @@ export async function mailOwners(
   now: Date,
   except: Uuid | null = null,
 ): Promise<void> {
-  const owners = (await listOwners(tx, company.id)).filter(({ id }) => id !== except)
+  const owners = (await listOwners(control, company.id)).filter(({ id }) => id !== except)
   const own = [company.email, codeEmailOf(company, now)]
   const readers = [...own.map((email) => ({ email, language: company.language })), ...owners]
   const byAddress = new Map(
@@ -56,6 +57,7 @@ export async function mailOwners(
 /** Writes to the owners and to the company about a change of who can reach its money. */
 export const mailAccessChange = (
   tx: Tx,
+  control: ControlTx,
   vault: Vault,
   company: Company,
   change: AccessChange,
@@ -63,7 +65,7 @@ export const mailAccessChange = (
   except: Uuid | null = null,
 ): Promise<void> => {
   const letterTo = (reader: Reader) => composeAccessChange(company, reader, change, now)
-  return mailOwners(tx, vault, company, 'access-changed', letterTo, now, except)
+  return mailOwners(tx, control, vault, company, 'access-changed', letterTo, now, except)
 }
 
 /** Whether all owners are told of a new key: one that moves real money without anybody's password. */
@@ -73,6 +75,7 @@ export const isKeyOfMoney = ({ mode }: Pick<Company, 'mode'>, scopes: readonly S
 /** Writes to all owners about a new key that can move money. */
 export async function mailNewKey(
   tx: Tx,
+  control: ControlTx,
   vault: Vault,
   company: Company,
   key: NewKey & { scopes: readonly Scope[] },
@@ -80,17 +83,22 @@ export async function mailNewKey(
   now: Date,
 ): Promise<void> {
   if (!isKeyOfMoney(company, key.scopes)) return
-  await mailAccessChange(tx, vault, company, { what: 'key-created', key, by }, now)
+  await mailAccessChange(tx, control, vault, company, { what: 'key-created', key, by }, now)
 }
 
 /** Whether an address is of the company itself or of one of its people. */
-export async function isOwnAddress(tx: Tx, companyId: Uuid, address: string): Promise<boolean> {
+export async function isOwnAddress(
+  tx: Tx,
+  control: ControlTx,
+  companyId: Uuid,
+  address: string,
+): Promise<boolean> {
   const company = await tx.query({
     text: 'select 1 from companies where id = $1 and lower(email) = lower($2)',
     values: [companyId, address],
   })
   if (company.length > 0) return true
-  const people = await tx.people.query({
+  const people = await control.query({
     text: `select 1 from memberships m join people p on p.id = m.person_id
            where m.company_id = $1 and lower(p.email) = lower($2)`,
     values: [companyId, address],

@@ -143,7 +143,7 @@ export async function usePasskey(
   const challenge = openChallenge(app, use, state)
   const parsed = parse<AuthenticationResponseJSON>(response)
   if (!challenge || typeof parsed?.id !== 'string') return null
-  const passkey = await store.findPasskey(app.db, parsed.id)
+  const passkey = await store.findPasskey(app.db.control, parsed.id)
   if (!passkey) return null
   const { id, publicKey, counter, personId } = passkey
   const result = await orNull(
@@ -157,7 +157,7 @@ export async function usePasskey(
   )
   if (!result?.verified) return null
   const { newCounter } = result.authenticationInfo
-  return app.db.transaction(async (tx) => {
+  return app.db.control.transaction(async (tx) => {
     const isNew = await store.useChallenge(tx, challenge.challenge, challenge.expiresAt)
     if (!isNew) return null
     await store.noteUse(tx, id, newCounter, app.systemClock.now())

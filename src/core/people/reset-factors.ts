@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Author } from '../activity/rules.ts'
 import { findCompany } from '../companies/store.ts'
@@ -18,27 +18,28 @@ import { deleteSessions, listMemberships } from './store.ts'
  */
 export async function resetFactors(
   tx: Tx,
+  control: ControlTx,
   app: FactorApp,
   { id }: Pick<Person, 'id'>,
   author: Author,
   by: By = null,
 ): Promise<boolean> {
-  const person = await store.lockPerson(tx, id)
-  if (!hasFactor(await listFactors(tx, person))) return false
-  await store.removeTotp(tx, id, app.systemClock.now())
-  await store.deletePasskeys(tx, id)
-  await store.replaceRecoveryCodes(tx, id, [])
-  await deleteSessions(tx, id)
-  await deleteLinks(tx, id, ['sign-in'])
+  const person = await store.lockPerson(control, id)
+  if (!hasFactor(await listFactors(control, person))) return false
+  await store.removeTotp(control, id, app.systemClock.now())
+  await store.deletePasskeys(control, id)
+  await store.replaceRecoveryCodes(control, id, [])
+  await deleteSessions(control, id)
+  await deleteLinks(control, id, ['sign-in'])
   await mailChange(tx, app, person, 'reset', { isLast: true, by })
-  await recordForPerson(tx, app, id, author, 'two-factor.reset')
-  await mailCompanies(tx, app, person, by)
+  await recordForPerson(control, app, id, author, 'two-factor.reset')
+  await mailCompanies(control, app, person, by)
   return true
 }
 
 /** Writes to the companies of the person, because somebody may have wanted only the password. */
 async function mailCompanies(
-  tx: Tx,
+  tx: ControlTx,
   { vault, systemClock }: FactorApp,
   person: Person,
   by: By,
@@ -47,7 +48,7 @@ async function mailCompanies(
   for (const { companyId } of await listMemberships(tx, person.id)) {
     const place = await tx.at(companyId)
     const company = (await findCompany(place, companyId))!
-    await mailAccessChange(place, vault, company, change, systemClock.now(), person.id)
+    await mailAccessChange(place, tx, vault, company, change, systemClock.now(), person.id)
   }
 }
 
@@ -57,7 +58,7 @@ async function mailCompanies(
  * the person is locked nobody adds them to another company.
  */
 export async function mayOwnerReset(
-  tx: Tx,
+  tx: ControlTx,
   companyId: Uuid,
   { id, isOperator }: Pick<Person, 'id' | 'isOperator'>,
 ): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Scope } from '../companies/rules.ts'
 import { isAllowed, type Person, ROLES } from './rules.ts'
@@ -6,8 +6,8 @@ import { isAllowed, type Person, ROLES } from './rules.ts'
 export type Colleague = Pick<Person, 'id' | 'name' | 'email' | 'language'>
 
 /** Who operates the installation, by their names, at most `max`. */
-export const listOperators = (tx: Tx, max: number): Promise<Colleague[]> =>
-  tx.people.query<Colleague>({
+export const listOperators = (tx: ControlTx, max: number): Promise<Colleague[]> =>
+  tx.query<Colleague>({
     text: `select id, name, email, language from people where is_operator
            order by name, id limit $1`,
     values: [max],
@@ -15,12 +15,12 @@ export const listOperators = (tx: Tx, max: number): Promise<Colleague[]> =>
 
 /** The people of a company who may do something there, by their names, at most `max`. */
 export const listAllowed = (
-  tx: Tx,
+  tx: ControlTx,
   companyId: Uuid,
   scope: Scope,
   max: number,
 ): Promise<Colleague[]> =>
-  tx.people.query<Colleague>({
+  tx.query<Colleague>({
     text: `select p.id, p.name, p.email, p.language from memberships m
            join people p on p.id = m.person_id
            where m.company_id = $1 and m.role = any ($2::text[])

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { recordForInstallation } from '../activity/record.ts'
 import { SERVICE } from '../activity/rules.ts'
@@ -9,7 +9,7 @@ import * as store from './store.ts'
 export const SANDBOX_PERSON = { email: 'ana@example.com', name: 'Ana Souza' } as const
 
 /** Lets the person of the sandbox be an owner of its company. */
-export async function addSandboxPerson(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+export async function addSandboxPerson(tx: ControlTx, companyId: Uuid, now: Date): Promise<void> {
   const known = await store.findPersonByEmail(tx, SANDBOX_PERSON.email)
   const person: Person = known ?? {
     ...SANDBOX_PERSON,

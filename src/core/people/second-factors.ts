@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
@@ -21,7 +21,7 @@ export type Factors = {
 
 export type FactorApp = Pick<App, 'db' | 'vault' | 'systemClock' | 'log'>
 
-export async function listFactors(tx: Tx, person: Person): Promise<Factors> {
+export async function listFactors(tx: ControlTx, person: Person): Promise<Factors> {
   const [passkeys, recoveryCodes] = [
     await store.listPasskeys(tx, person.id),
     await store.countRecoveryCodes(tx, person.id),
@@ -62,7 +62,7 @@ export async function useTotpCode(
   if (person.totpSecret === null || person.totpConfirmedAt === null) return false
   const secret = openTotpSecret(vault, person, person.totpSecret)
   const period = periodOfCode(secret, code, systemClock.now())
-  return period !== null && db.transaction((tx) => store.usePeriod(tx, person.id, period))
+  return period !== null && db.control.transaction((tx) => store.usePeriod(tx, person.id, period))
 }
 
 /** Whether a recovery code is right. Each code works once. */
@@ -72,7 +72,7 @@ export function useRecoveryCode(
   code: string,
 ): Promise<boolean> {
   const hash = hashRecoveryCode(vault, id, code)
-  return db.transaction((tx) => store.useRecoveryCode(tx, id, hash, systemClock.now()))
+  return db.control.transaction((tx) => store.useRecoveryCode(tx, id, hash, systemClock.now()))
 }
 
 /** Prepares an app that makes codes. It counts once a code of it was given. */
@@ -80,7 +80,7 @@ export async function prepareTotp(
   { db, vault, systemClock }: FactorApp,
   person: Person,
 ): Promise<void> {
-  await store.setTotpSecret(db, person.id, newTotpSecret(vault, person), systemClock.now())
+  await store.setTotpSecret(db.control, person.id, newTotpSecret(vault, person), systemClock.now())
 }
 
 /** What was added: recovery codes too, if the person had none. They are shown only now. */
@@ -88,7 +88,7 @@ export type Added = { recoveryCodes: string[] | null }
 
 /** Adds the app that was prepared, if the code is right. */
 export async function addTotp(
-  tx: Tx,
+  tx: ControlTx,
   app: FactorApp,
   { id }: Person,
   session: Session,
@@ -109,7 +109,7 @@ export async function addTotp(
 
 /** Adds a passkey. Null if the challenge was answered before, or the passkey is known. */
 export async function addPasskey(
-  tx: Tx,
+  tx: ControlTx,
   app: FactorApp,
   session: Session,
   passkey: store.Passkey,
@@ -131,7 +131,7 @@ export async function addPasskey(
  * password, it counts later.
  */
 async function completeAdding(
-  tx: Tx,
+  tx: ControlTx,
   { vault, systemClock }: FactorApp,
   { id, factorCountsAt }: Person,
   session: Session,
@@ -149,7 +149,7 @@ async function completeAdding(
   return { recoveryCodes, countsAt: countsAt && countsAt > now ? countsAt : null }
 }
 
-async function renewCodes(tx: Tx, vault: App['vault'], id: Uuid): Promise<string[]> {
+async function renewCodes(tx: ControlTx, vault: App['vault'], id: Uuid): Promise<string[]> {
   const codes = newRecoveryCodes()
   const hashes = codes.map((code) => hashRecoveryCode(vault, id, code))
   await store.replaceRecoveryCodes(tx, id, hashes)
@@ -158,7 +158,7 @@ async function renewCodes(tx: Tx, vault: App['vault'], id: Uuid): Promise<string
 
 /** Makes new recovery codes. The old ones no longer work. Null if there is no factor. */
 export async function renewRecoveryCodes(
-  tx: Tx,
+  tx: ControlTx,
   app: FactorApp,
   { id }: Person,
 ): Promise<string[] | null> {
@@ -169,7 +169,7 @@ export async function renewRecoveryCodes(
 }
 
 /** Removes the app that makes codes. False if there is none. */
-export async function removeTotp(tx: Tx, app: FactorApp, { id }: Person): Promise<boolean> {
+export async function removeTotp(tx: ControlTx, app: FactorApp, { id }: Person): Promise<boolean> {
   const person = await store.lockPerson(tx, id)
   if (person.totpConfirmedAt === null) return false
   await store.removeTotp(tx, id, app.systemClock.now())
@@ -180,7 +180,7 @@ export async function removeTotp(tx: Tx, app: FactorApp, { id }: Person): Promis
 
 /** Removes a passkey. False if it is not the person's. */
 export async function removePasskey(
-  tx: Tx,
+  tx: ControlTx,
   app: FactorApp,
   { id }: Person,
   key: string,
@@ -197,7 +197,7 @@ export async function removePasskey(
  * Whether that was the last factor. Without one recovery codes have no use, and no session counts
  * as having one.
  */
-async function completeRemoving(tx: Tx, id: Uuid): Promise<boolean> {
+async function completeRemoving(tx: ControlTx, id: Uuid): Promise<boolean> {
   const left = await listFactors(tx, await store.lockPerson(tx, id))
   if (hasFactor(left)) return false
   await store.replaceRecoveryCodes(tx, id, [])

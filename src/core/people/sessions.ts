@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import {
@@ -28,7 +28,7 @@ const hashOf = (vault: Vault, token: string): Buffer => vault.hashCode(token, 's
 
 /** Starts a session. The token is for the cookie; the database has only its hash. */
 export async function startSession(
-  tx: Tx,
+  tx: ControlTx,
   vault: Vault,
   personId: Uuid,
   { address, device }: Origin,
@@ -55,7 +55,7 @@ export async function startSession(
 
 /** Whose session a token is, or null if it has ended or never was. */
 export async function useSession(
-  tx: Tx,
+  tx: ControlTx,
   vault: Vault,
   token: string,
   now: Date,
@@ -69,12 +69,12 @@ export async function useSession(
 }
 
 /** Ends the session of a token, if there is one. */
-export async function endSession(tx: Tx, vault: Vault, token: string): Promise<void> {
+export async function endSession(tx: ControlTx, vault: Vault, token: string): Promise<void> {
   if (TOKEN_FORM.test(token)) await store.deleteSessionByToken(tx, hashOf(vault, token))
 }
 
 /** Deletes sessions that have ended by their age. */
-export async function purgeSessions(tx: Tx, now: Date): Promise<void> {
+export async function purgeSessions(tx: ControlTx, now: Date): Promise<void> {
   const before = (age_ms: number) => new Date(now.getTime() - age_ms)
   await store.purgeSessions(tx, before(MAX_IDLE_MS), before(MAX_SESSION_MS))
 }

@@ -42,23 +42,23 @@ export async function tryPassword(
   typed: { email: string; password: string },
   address: string,
 ): Promise<Person | null> {
-  const { db } = app
+  const { control } = app.db
   const email = emailOf(typed.email)
   await requireFewGuesses(app.passwords, email, address)
-  const person = await store.findPersonByEmail(db, email)
-  const count = await store.countPassword(db, email)
+  const person = await store.findPersonByEmail(control, email)
+  const count = await store.countPassword(control, email)
   const stored = person?.password ?? null
   const isRight = (await isPassword(app, address, typed.password, stored)) && count <= MAX_WRONG
   if (!isRight) {
     // An account that no password opens any more has no more entries either.
     const whose = person && count <= MAX_WRONG ? person.id : NOBODY
-    await countWrong(db, whose, 'password', address, app.systemClock.now())
+    await countWrong(control, whose, 'password', address, app.systemClock.now())
   }
   if (!isRight || !person) return null
-  await store.noteRightPassword(db, email)
+  await store.noteRightPassword(control, email)
   if (isOutdated(stored!)) {
     const password = await hashPassword(app, address, typed.password)
-    await store.setPassword(db, person.id, password, app.systemClock.now())
+    await store.setPassword(control, person.id, password, app.systemClock.now())
   }
   return person
 }

@@ -1,5 +1,5 @@
 import { tableOf } from '../../db/columns.ts'
-import type { Row, Tx } from '../../db/database.ts'
+import type { ControlTx, Row } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { inEachPlace } from './each-place.ts'
 import type { Person, Role, Session } from './rules.ts'
@@ -32,19 +32,19 @@ const SESSION = tableOf<Session>({
   device: ['device', 'text'],
 })
 
-export async function insertPerson(tx: Tx, person: Person): Promise<void> {
-  await tx.people.query({ text: PERSON.insertInto('people'), values: PERSON.values([person]) })
+export async function insertPerson(tx: ControlTx, person: Person): Promise<void> {
+  await tx.query({ text: PERSON.insertInto('people'), values: PERSON.values([person]) })
 }
 
 /** Adds a person to a company, or changes their role there. */
 export async function setMembership(
-  tx: Tx,
+  tx: ControlTx,
   companyId: Uuid,
   personId: Uuid,
   role: Role,
   now: Date,
 ): Promise<void> {
-  await tx.people.query({
+  await tx.query({
     text: `insert into memberships (company_id, person_id, role, created_at)
            values ($1, $2, $3, $4)
            on conflict (company_id, person_id) do update set role = excluded.role`,
@@ -56,8 +56,8 @@ export async function setMembership(
 export type Membership = { companyId: Uuid; name: string | null; role: Role }
 
 /** The companies of a person, with their role in each, in the order of their names. */
-export async function listMemberships(tx: Tx, personId: Uuid): Promise<Membership[]> {
-  const rows = await tx.people.query<Row & { company_id: Uuid; name: string | null; role: Role }>({
+export async function listMemberships(tx: ControlTx, personId: Uuid): Promise<Membership[]> {
+  const rows = await tx.query<Row & { company_id: Uuid; name: string | null; role: Role }>({
     name: 'memberships_of_person',
     text: `select m.company_id, c.name, m.role from memberships m
            left join companies c on c.id = m.company_id
@@ -79,7 +79,7 @@ function byName({ name: one }: Membership, { name: other }: Membership): number 
 }
 
 /** The names of companies, which may be in several places. Null: their place does not answer. */
-async function namesOf(tx: Tx, companyIds: Uuid[]): Promise<Map<Uuid, string | null>> {
+async function namesOf(tx: ControlTx, companyIds: Uuid[]): Promise<Map<Uuid, string | null>> {
   const names = new Map<Uuid, string | null>()
   const missed = await inEachPlace(tx, companyIds, async (place, ids) => {
     const rows = await place.query<Row & { id: Uuid; name: string }>({
@@ -93,8 +93,12 @@ async function namesOf(tx: Tx, companyIds: Uuid[]): Promise<Map<Uuid, string | n
   return names
 }
 
-export async function findRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise<Role | null> {
-  const rows = await tx.people.query<Row & { role: Role }>({
+export async function findRole(
+  tx: ControlTx,
+  companyId: Uuid,
+  personId: Uuid,
+): Promise<Role | null> {
+  const rows = await tx.query<Row & { role: Role }>({
     name: 'find_role',
     text: 'select role from memberships where company_id = $1 and person_id = $2',
     values: [companyId, personId],
@@ -102,16 +106,16 @@ export async function findRole(tx: Tx, companyId: Uuid, personId: Uuid): Promise
   return rows[0]?.role ?? null
 }
 
-export async function insertSession(tx: Tx, session: Session): Promise<void> {
-  await tx.people.query({ text: SESSION.insertInto('sessions'), values: SESSION.values([session]) })
+export async function insertSession(tx: ControlTx, session: Session): Promise<void> {
+  await tx.query({ text: SESSION.insertInto('sessions'), values: SESSION.values([session]) })
 }
 
 /** The session of a token, and whose it is. It may have ended by its age. */
 export async function findSession(
-  tx: Tx,
+  tx: ControlTx,
   tokenHash: Buffer,
 ): Promise<{ session: Session; person: Person } | null> {
-  const [row] = await tx.people.query({
+  const [row] = await tx.query({
     name: 'find_session',
     text: `select ${SESSION.select('s')} from sessions s where s.token_hash = $1`,
     values: [tokenHash],
@@ -122,8 +126,8 @@ export async function findSession(
   return person && { session, person }
 }
 
-export async function findPerson(tx: Tx, id: Uuid): Promise<Person | null> {
-  const rows = await tx.people.query({
+export async function findPerson(tx: ControlTx, id: Uuid): Promise<Person | null> {
+  const rows = await tx.query({
     name: 'find_person',
     text: `select ${PERSON.select('p')} from people p where id = $1`,
     values: [id],
@@ -132,8 +136,8 @@ export async function findPerson(tx: Tx, id: Uuid): Promise<Person | null> {
 }
 
 /** The e-mails of people, by their ids. Those who are gone are left out. */
-export async function emailsOf(tx: Tx, ids: Uuid[]): Promise<Map<Uuid, string>> {
-  const rows = await tx.people.query<{ id: Uuid; email: string }>({
+export async function emailsOf(tx: ControlTx, ids: Uuid[]): Promise<Map<Uuid, string>> {
+  const rows = await tx.query<{ id: Uuid; email: string }>({
     text: 'select id, email from people where id = any($1::uuid[])',
     values: [ids],
   })
@@ -141,8 +145,8 @@ export async function emailsOf(tx: Tx, ids: Uuid[]): Promise<Map<Uuid, string>> 
 }
 
 /** The e-mail is in lower case. */
-export async function findPersonByEmail(tx: Tx, email: string): Promise<Person | null> {
-  const rows = await tx.people.query({
+export async function findPersonByEmail(tx: ControlTx, email: string): Promise<Person | null> {
+  const rows = await tx.query({
     name: 'find_person_by_email',
     text: `select ${PERSON.select('p')} from people p where email = $1`,
     values: [email],
@@ -151,8 +155,8 @@ export async function findPersonByEmail(tx: Tx, email: string): Promise<Person |
 }
 
 /** Counts a password as wrong before it is checked. Gives how many there were in a row. */
-export async function countPassword(tx: Tx, email: string): Promise<number> {
-  const [row] = await tx.people.query<Row & { wrong_passwords: number }>({
+export async function countPassword(tx: ControlTx, email: string): Promise<number> {
+  const [row] = await tx.query<Row & { wrong_passwords: number }>({
     name: 'count_password',
     text: `update people set wrong_passwords = wrong_passwords + 1 where email = $1
            returning wrong_passwords`,
@@ -162,8 +166,8 @@ export async function countPassword(tx: Tx, email: string): Promise<number> {
 }
 
 /** Begins to count again after a right password. */
-export async function noteRightPassword(tx: Tx, email: string): Promise<void> {
-  await tx.people.query({
+export async function noteRightPassword(tx: ControlTx, email: string): Promise<void> {
+  await tx.query({
     name: 'note_right_password',
     text: 'update people set wrong_passwords = 0 where email = $1',
     values: [email],
@@ -171,30 +175,40 @@ export async function noteRightPassword(tx: Tx, email: string): Promise<void> {
 }
 
 /** Stores the hash of a new password. The next wrong one is the first again. */
-export async function setPassword(tx: Tx, id: Uuid, password: string, now: Date): Promise<void> {
-  await tx.people.query({
+export async function setPassword(
+  tx: ControlTx,
+  id: Uuid,
+  password: string,
+  now: Date,
+): Promise<void> {
+  await tx.query({
     text: `update people set password = $2, wrong_passwords = 0, updated_at = $3 where id = $1`,
     values: [id, password, now],
   })
 }
 
-export async function setName(tx: Tx, id: Uuid, name: string, now: Date): Promise<void> {
-  await tx.people.query({
+export async function setName(tx: ControlTx, id: Uuid, name: string, now: Date): Promise<void> {
+  await tx.query({
     text: 'update people set name = $2, updated_at = $3 where id = $1',
     values: [id, name, now],
   })
 }
 
-export async function setOperator(tx: Tx, id: Uuid, isOperator: boolean, now: Date): Promise<void> {
-  await tx.people.query({
+export async function setOperator(
+  tx: ControlTx,
+  id: Uuid,
+  isOperator: boolean,
+  now: Date,
+): Promise<void> {
+  await tx.query({
     text: `update people set is_operator = $2, updated_at = $3
            where id = $1 and is_operator <> $2`,
     values: [id, isOperator, now],
   })
 }
 
-export async function touchSession(tx: Tx, id: Uuid, now: Date): Promise<void> {
-  await tx.people.query({
+export async function touchSession(tx: ControlTx, id: Uuid, now: Date): Promise<void> {
+  await tx.query({
     name: 'touch_session',
     text: 'update sessions set last_seen_at = greatest(last_seen_at, $2) where id = $1',
     values: [id, now],
@@ -202,8 +216,8 @@ export async function touchSession(tx: Tx, id: Uuid, now: Date): Promise<void> {
 }
 
 /** The sessions of a person, the last seen first. */
-export async function listSessions(tx: Tx, personId: Uuid): Promise<Session[]> {
-  const rows = await tx.people.query({
+export async function listSessions(tx: ControlTx, personId: Uuid): Promise<Session[]> {
+  const rows = await tx.query({
     text: `select ${SESSION.select('s')} from sessions s where person_id = $1
            order by last_seen_at desc, id`,
     values: [personId],
@@ -212,32 +226,36 @@ export async function listSessions(tx: Tx, personId: Uuid): Promise<Session[]> {
 }
 
 /** Ends a session of a person. */
-export async function deleteSessionOf(tx: Tx, personId: Uuid, id: Uuid): Promise<void> {
-  await tx.people.query({
+export async function deleteSessionOf(tx: ControlTx, personId: Uuid, id: Uuid): Promise<void> {
+  await tx.query({
     text: 'delete from sessions where person_id = $1 and id = $2',
     values: [personId, id],
   })
 }
 
-export async function deleteSessionByToken(tx: Tx, tokenHash: Buffer): Promise<void> {
-  await tx.people.query({ text: 'delete from sessions where token_hash = $1', values: [tokenHash] })
+export async function deleteSessionByToken(tx: ControlTx, tokenHash: Buffer): Promise<void> {
+  await tx.query({ text: 'delete from sessions where token_hash = $1', values: [tokenHash] })
 }
 
 /** Ends all sessions of a person, or all but one. */
 export async function deleteSessions(
-  tx: Tx,
+  tx: ControlTx,
   personId: Uuid,
   except: Uuid | null = null,
 ): Promise<void> {
-  await tx.people.query({
+  await tx.query({
     text: 'delete from sessions where person_id = $1 and id is distinct from $2',
     values: [personId, except],
   })
 }
 
 /** Ends the sessions of a person that were seen longest ago, so that `max` are left. */
-export async function keepNewestSessions(tx: Tx, personId: Uuid, max: number): Promise<void> {
-  await tx.people.query({
+export async function keepNewestSessions(
+  tx: ControlTx,
+  personId: Uuid,
+  max: number,
+): Promise<void> {
+  await tx.query({
     name: 'keep_newest_sessions',
     text: `delete from sessions where id in (
              select id from sessions where person_id = $1
@@ -247,19 +265,28 @@ export async function keepNewestSessions(tx: Tx, personId: Uuid, max: number): P
 }
 
 /** Deletes sessions that have ended by their age. */
-export async function purgeSessions(tx: Tx, idleSince: Date, createdBefore: Date): Promise<void> {
-  await tx.people.query({
+export async function purgeSessions(
+  tx: ControlTx,
+  idleSince: Date,
+  createdBefore: Date,
+): Promise<void> {
+  await tx.query({
     text: 'delete from sessions where last_seen_at <= $1 or created_at <= $2',
     values: [idleSince, createdBefore],
   })
 }
 
-export async function deleteSession(tx: Tx, id: Uuid): Promise<void> {
-  await tx.people.query({ text: 'delete from sessions where id = $1', values: [id] })
+export async function deleteSession(tx: ControlTx, id: Uuid): Promise<void> {
+  await tx.query({ text: 'delete from sessions where id = $1', values: [id] })
 }
 
-export async function setLanguage(tx: Tx, id: Uuid, language: string, now: Date): Promise<void> {
-  await tx.people.query({
+export async function setLanguage(
+  tx: ControlTx,
+  id: Uuid,
+  language: string,
+  now: Date,
+): Promise<void> {
+  await tx.query({
     text: 'update people set language = $2, updated_at = $3 where id = $1',
     values: [id, language, now],
   })

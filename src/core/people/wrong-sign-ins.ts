@@ -1,4 +1,4 @@
-import type { Row, Tx } from '../../db/database.ts'
+import type { ControlTx, Row } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { recordForInstallation } from '../activity/record.ts'
 import { type Author, type OwnAction, SERVICE } from '../activity/rules.ts'
@@ -23,13 +23,13 @@ const hourOf = (now: Date): Date => new Date(Math.floor(now.getTime() / HOUR_MS)
  * nothing of whether there is one. If it is sent again, one more is counted.
  */
 export async function countWrong(
-  tx: Tx,
+  tx: ControlTx,
   personId: Uuid,
   kind: Tried,
   address: string,
   now: Date,
 ): Promise<void> {
-  await tx.people.query({
+  await tx.query({
     name: 'count_wrong_sign_in',
     text: `insert into wrong_sign_ins as w (person_id, kind, hour, tries, address)
            values ($1, $2, $3, 1, $4)
@@ -41,8 +41,8 @@ export async function countWrong(
 
 type Group = { person_id: Uuid; kind: Tried; hour: Date; tries: number; address: string }
 
-const takeEnded = (tx: Tx, before: Date): Promise<Group[]> =>
-  tx.people.query<Row & Group>({
+const takeEnded = (tx: ControlTx, before: Date): Promise<Group[]> =>
+  tx.query<Row & Group>({
     text: `delete from wrong_sign_ins where (person_id, kind, hour) in (
              select person_id, kind, hour from wrong_sign_ins where hour < $1
              order by hour limit $2)
@@ -56,7 +56,7 @@ export async function recordWrongSignIns(
 ): Promise<void> {
   const before = hourOf(app.systemClock.now())
   for (let taken = AT_ONCE; taken === AT_ONCE; ) {
-    taken = await app.db.transaction(async (tx) => {
+    taken = await app.db.control.transaction(async (tx) => {
       const groups = await takeEnded(tx, before)
       for (const group of groups) await recordGroup(tx, app, group)
       return groups.length
@@ -70,7 +70,7 @@ const ACTIONS: Record<Tried, OwnAction> = {
 }
 
 async function recordGroup(
-  tx: Tx,
+  tx: ControlTx,
   app: Pick<App, 'log' | 'systemClock' | 'vault'>,
   { person_id, kind, hour, tries, address }: Group,
 ): Promise<void> {

@@ -1,13 +1,13 @@
 import type { Database } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { Problem } from '../../lib/problems.ts'
-import { type App, appsOf } from '../app.ts'
 import { hasSandbox } from '../companies/store.ts'
 import { firstOf } from './directory.ts'
+import { appsOf, type Front } from './front.ts'
 import { listMoving } from './store.ts'
 
 /** If `unreached` is given, places that do not answer are left out, and their numbers added. */
-export type Asker = App & { unreached?: Set<number> }
+export type Asker = Front & { unreached?: Set<number> }
 
 /** Asks every place, from the number 1 on. With one place it is one question, as ever. */
 export async function askAll<T>(
@@ -33,7 +33,7 @@ const isUnavailable = (error: unknown): boolean =>
   error instanceof Problem && error.code === 'service_unavailable'
 
 /** Whether a company is a sandbox, of whatever place. */
-export const hasAnySandbox = async (app: App): Promise<boolean> =>
+export const hasAnySandbox = async (app: Front): Promise<boolean> =>
   (await findInAny(app, async (db) => (await hasSandbox(db)) || null)) !== null
 
 /**
@@ -41,7 +41,7 @@ export const hasAnySandbox = async (app: App): Promise<boolean> =>
  * is none and a place does not answer, throws, because it may be there.
  */
 export async function findInAny<T>(
-  app: App,
+  app: Front,
   find: (db: Database) => Promise<T | null>,
 ): Promise<T | null> {
   if (app.places.all.length === 1) return find(app.db)

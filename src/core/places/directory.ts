@@ -2,7 +2,8 @@ import type { Database } from '../../db/database.ts'
 import { createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import type { App, Places } from '../app.ts'
+import type { App } from '../app.ts'
+import type { Places } from './front.ts'
 import { activate, findKnown, type Known, listKnown } from './store.ts'
 
 /** How long the place of a company is remembered, unless a change is announced. */
@@ -13,7 +14,10 @@ const MAX_REMEMBERED = 10_000
  * Finds the place of a company by asking all of them, and remembers it. A place that does not
  * answer is missed only by its own companies.
  */
-export function createPlaces(apps: readonly App[], isInformed: (place: number) => boolean): Places {
+export function createPlaces<A extends App>(
+  apps: readonly A[],
+  isInformed: (place: number) => boolean,
+): Places<A> {
   const remembered = new Map<Uuid, { place: number; until_ms: number }>()
   // Counts announced changes, so that a search that began before a change is not remembered.
   let changes = 0

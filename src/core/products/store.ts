@@ -1,9 +1,9 @@
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Product } from './rules.ts'
 
-const PRODUCT = tableOf<Product>({
+const PRODUCT = companyTableOf<Product>('products', {
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   name: ['name', 'text'],
@@ -42,35 +42,7 @@ export async function findMany(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Ma
   return new Map(rows.map(PRODUCT.read).map((product) => [product.id, product]))
 }
 
-export async function find(
-  tx: Tx,
-  companyId: Uuid,
-  id: Uuid,
-  lock: 'for update' | '' = '',
-): Promise<Product | null> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from products p where company_id = $1 and id = $2 ${lock}`,
-    values: [companyId, id],
-  })
-  return rows[0] ? PRODUCT.read(rows[0]) : null
-}
-
-export async function list(
-  tx: Tx,
-  companyId: Uuid,
-  filter: { limit: number; after: Uuid | null; status: string | null; type: string | null },
-): Promise<Product[]> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from products p
-           where company_id = $1
-             and ($2::uuid is null or id < $2)
-             and ($3::text is null or status = $3)
-             and ($4::text is null or type = $4)
-           order by id desc limit $5`,
-    values: [companyId, filter.after, filter.status, filter.type, filter.limit],
-  })
-  return rows.map(PRODUCT.read)
-}
+export const { find, list } = PRODUCT
 
 /** Deletes a product. Charges keep their own copy of what they sold. */
 export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {

@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
-import { placeOf } from '../app.ts'
 import { isOfPlainPages, readPageToken } from '../charges/addresses.ts'
 import type { AppWithCharges } from '../charges/group.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../charges/rules.ts'
@@ -15,12 +14,11 @@ import { type NewSubscription, type SubscriptionView, showToPayer } from './view
 
 /** Starts the agreement of a payer who subscribes through a link. */
 export async function subscribeThrough(
-  anyApp: AppWithCharges,
+  app: AppWithCharges,
   { customer }: Static<typeof NewSubscription>,
   { token }: { token: string },
 ): Promise<Static<typeof SubscriptionView>> {
-  const named = readPageToken(anyApp.vault, token)
-  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
+  const named = readPageToken(app.vault, token)
   const company = named && (await findCompany(app.db, named.companyId))
   const isOurs = company && (!named.isPlain || (await isOfPlainPages(app, named.id)))
   if (!isOurs) throw unknownLink()

@@ -1,5 +1,5 @@
 import { dates, timestamps, uuids } from '../../db/arrays.ts'
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { LocalDate } from '../../pix/local-time.ts'
@@ -9,7 +9,7 @@ import { type DueKind, IS_SUSPENDED } from '../due.ts'
 import { TASK } from '../tasks.ts'
 import type { EndReason, Recurrence } from './rules.ts'
 
-const RECURRENCE = tableOf<Recurrence>({
+const RECURRENCE = companyTableOf<Recurrence>('recurrences', {
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   isTemplate: ['is_template', 'bool'],
@@ -105,18 +105,7 @@ export async function setEndReason(
   })
 }
 
-export async function find(
-  tx: Tx,
-  companyId: Uuid,
-  id: Uuid,
-  lock: 'for update' | '' = '',
-): Promise<Recurrence | null> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from recurrences r where company_id = $1 and id = $2 ${lock}`,
-    values: [companyId, id],
-  })
-  return rows[0] ? RECURRENCE.read(rows[0]) : null
-}
+export const { find, list } = RECURRENCE
 
 /** Recurrences of a company by id. */
 export async function findMany(
@@ -160,19 +149,6 @@ export async function findStarted(
   return rows[0] ? RECURRENCE.read(rows[0]) : null
 }
 
-export async function list(
-  tx: Tx,
-  companyId: Uuid,
-  filter: { limit: number; after: Uuid | null },
-): Promise<Recurrence[]> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from recurrences r
-           where company_id = $1 and ($2::uuid is null or id < $2) order by id desc limit $3`,
-    values: [companyId, filter.after, filter.limit],
-  })
-  return rows.map(RECURRENCE.read)
-}
-
 /** Which recurrences a list has. */
 export type RecurrenceFilter = {
   isTemplate: boolean | null
@@ -190,7 +166,7 @@ export async function search(
   tx: Tx,
   companyId: Uuid,
   { isTemplate, authStatus, customerId, originId = null }: RecurrenceFilter,
-  page: { limit: number; after: Uuid | null },
+  page: Part,
   now: Date,
 ): Promise<Recurrence[]> {
   const values: unknown[] = [companyId, page.after, page.limit]

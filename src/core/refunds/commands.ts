@@ -108,7 +108,7 @@ export async function completeRefund(
   returnId: string,
   now: Date,
 ): Promise<void> {
-  const current = await store.lock(tx, companyId, id)
+  const current = await store.find(tx, companyId, id, 'for update')
   if (current?.status !== 'PROCESSING') return
   const refund = rules.complete(current, returnId, now)
   await store.finish(tx, refund)
@@ -135,7 +135,7 @@ export async function failRefund(
   reason: string,
   now: Date,
 ): Promise<void> {
-  const current = await store.lock(tx, companyId, id)
+  const current = await store.find(tx, companyId, id, 'for update')
   if (current?.status !== 'PROCESSING' || current.attempts !== attempts) return
   const refund = rules.fail(current, reason, now)
   await store.finish(tx, refund)

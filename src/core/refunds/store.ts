@@ -1,4 +1,4 @@
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Source } from '../../provider/port.ts'
@@ -7,7 +7,7 @@ import { type Claim, claimOrders, dueOrders } from '../orders.ts'
 import { TASK } from '../tasks.ts'
 import type { Refund } from './rules.ts'
 
-const REFUND = tableOf<Refund>({
+const REFUND = companyTableOf<Refund>('refunds', {
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   endToEndId: ['end_to_end_id', 'text'],
@@ -34,13 +34,7 @@ export async function insert(tx: Tx, refund: Refund): Promise<void> {
   await tx.query({ text: REFUND.insertInto('refunds'), values: REFUND.values([refund]) })
 }
 
-export async function lock(tx: Tx, companyId: Uuid, id: Uuid): Promise<Refund | null> {
-  const rows = await tx.query({
-    text: `${SELECT} where company_id = $1 and id = $2 for update`,
-    values: [companyId, id],
-  })
-  return rows[0] ? REFUND.read(rows[0]) : null
-}
+export const { find } = REFUND
 
 export async function finish(tx: Tx, refund: Refund): Promise<void> {
   await tx.query({
@@ -55,14 +49,6 @@ export async function finish(tx: Tx, refund: Refund): Promise<void> {
       refund.finishedAt,
     ],
   })
-}
-
-export async function find(tx: Tx, companyId: Uuid, id: Uuid): Promise<Refund | null> {
-  const rows = await tx.query({
-    text: `${SELECT} where company_id = $1 and id = $2`,
-    values: [companyId, id],
-  })
-  return rows[0] ? REFUND.read(rows[0]) : null
 }
 
 /** The payments that refunds return, by the id of the refund. */
@@ -80,20 +66,12 @@ export async function findPaymentsOf(
   return new Map(rows.map(({ id, endToEndId }) => [id, endToEndId]))
 }
 
-export async function listOfCharge(
+export const listOfCharge = (
   tx: Tx,
   companyId: Uuid,
   chargeId: Uuid,
-  { limit, after }: { limit: number; after: Uuid | null },
-): Promise<Refund[]> {
-  const rows = await tx.query({
-    text: `${SELECT} where company_id = $1 and charge_id = $2
-             and ($3::uuid is null or id < $3)
-           order by id desc limit $4`,
-    values: [companyId, chargeId, after, limit],
-  })
-  return rows.map(REFUND.read)
-}
+  part: Part,
+): Promise<Refund[]> => REFUND.list(tx, companyId, { ...part, chargeId })
 
 /** The refunds of payments, by the scheme's ids of the payments. */
 export async function listOfPayments(

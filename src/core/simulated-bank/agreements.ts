@@ -5,12 +5,13 @@ import { parse } from '../../pix/brcode.ts'
 import { agreementBody } from '../../provider/callback.ts'
 import type { Decided } from '../../provider/simulator/agreements.ts'
 import { chargeTxid } from '../../provider/txid.ts'
-import { type App, placeOf } from '../app.ts'
+import type { App } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
 import { isPlayable } from '../payments/rules.ts'
+import { type Front, placeOf } from '../places/front.ts'
 import type { BankAuthorization, BankDecision } from './view.ts'
 
 /**
@@ -18,10 +19,10 @@ import type { BankAuthorization, BankDecision } from './view.ts'
  * decision itself, then sends a callback as every bank does.
  */
 export async function decideAgreement(
-  anyApp: AppWithCallbacks,
+  front: Front<AppWithCallbacks>,
   { emv, decision, funds }: Static<typeof BankDecision>,
 ): Promise<Static<typeof BankAuthorization>> {
-  const { app, company, id } = await readAgreementCode(anyApp, emv.trim())
+  const { app, company, id } = await readAgreementCode(front, emv.trim())
   const { simulator } = app.providers
   const own = withCompanyClock(app, company)
   const now = own.clock.now()
@@ -50,7 +51,7 @@ function showDecided(company: Company, id: Uuid, { agreement, value, frequency }
 
 /** Finds the agreement that a code asks for, as a payer's bank does by the code's location. */
 export async function readAgreementCode<A extends App>(
-  anyApp: A,
+  front: Front<A>,
   emv: string,
 ): Promise<{ app: A; company: Company; id: Uuid }> {
   const read = parse(emv)
@@ -60,7 +61,7 @@ export async function readAgreementCode<A extends App>(
     throw invalid('emv: is a code to pay, and asks for no agreement')
   }
   const named = unpackPair(location.slice(location.lastIndexOf('/') + 1))
-  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
+  const app = await placeOf(front, named?.companyId)
   const company = named && (await findCompany(app.db, named.companyId))
   if (!company || !isPlayable(app.config, company)) throw unknownCode()
   const found = await app.providers.simulator.findAgreement(company, named)

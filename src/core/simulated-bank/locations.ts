@@ -1,7 +1,7 @@
 import { unpackPair } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { agreementPayload, chargePayload } from '../../provider/simulator/payloads.ts'
-import { type App, placeOf } from '../app.ts'
+import type { App } from '../app.ts'
 import { asOf } from '../charges/rules.ts'
 import { findMany } from '../charges/store.ts'
 import { nowOf } from '../companies/clock.ts'
@@ -13,9 +13,8 @@ import { findAgreement } from './records.ts'
  * The payload that a payer's bank reads at the location in a code of the simulated bank. The codes
  * of a real bank have locations at that bank.
  */
-export async function readChargeLocation(anyApp: App, token: string): Promise<object> {
+export async function readChargeLocation(app: App, token: string): Promise<object> {
   const named = unpackPair(token)
-  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
   const [charge] = named ? await findMany(app.db, [named]) : []
   const company = charge?.brCode ? await findCompany(app.db, charge.companyId) : null
   const isOurs = company && payableBy(company, charge!.devMode) === 'simulated'
@@ -25,9 +24,8 @@ export async function readChargeLocation(anyApp: App, token: string): Promise<ob
   return chargePayload(company, asOf(charge!, now), now)
 }
 
-export async function readAgreementLocation(anyApp: App, token: string): Promise<object> {
+export async function readAgreementLocation(app: App, token: string): Promise<object> {
   const named = unpackPair(token)
-  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
   const found = named && (await findAgreement(app.db, named.companyId, named.id))
   const company = found && (await findCompany(app.db, found.accountId))
   if (!company || !isPlayable(app.config, company))

@@ -6,7 +6,7 @@ import { parse } from '../../pix/brcode.ts'
 import { callbackBody } from '../../provider/callback.ts'
 import { ISPB } from '../../provider/simulator/scheme.ts'
 import { chargeTxid, namedBy, staticTxid } from '../../provider/txid.ts'
-import { type App, placeOf } from '../app.ts'
+import type { App } from '../app.ts'
 import { findStaticCode } from '../charges/static-store.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
@@ -14,6 +14,7 @@ import { findCompany } from '../companies/store.ts'
 import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
 import { isPlayable, payableBy } from '../payments/rules.ts'
 import { findInAny } from '../places/across.ts'
+import { type Front, placeOf } from '../places/front.ts'
 import type { Transfer } from './records.ts'
 import type { BankPayment, BankReceipt } from './view.ts'
 
@@ -33,10 +34,10 @@ export type PaymentCode<A = App> = {
  * first records the transfer itself, then sends a callback as every bank does.
  */
 export async function payCode(
-  anyApp: AppWithCallbacks,
+  front: Front<AppWithCallbacks>,
   order: Static<typeof BankPayment>,
 ): Promise<Static<typeof BankReceipt>> {
-  const code = await readPaymentCode(anyApp, order.brCode.trim())
+  const code = await readPaymentCode(front, order.brCode.trim())
   const { app, company, txid } = code
   const amount = toCents(order.amount ?? code.amount)
   const transfer = await app.providers.simulator.pay(company, {
@@ -80,7 +81,7 @@ const unknownCode = () =>
 
 /** Finds what a code pays, as a payer's bank does by the code's location or key. */
 export async function readPaymentCode<A extends App>(
-  app: A,
+  front: Front<A>,
   brCode: string,
 ): Promise<PaymentCode<A>> {
   const read = parse(brCode)
@@ -90,19 +91,19 @@ export async function readPaymentCode<A extends App>(
   }
   const code =
     read.kind === 'dynamic'
-      ? await resolveLocation(app, read.location, brCode)
-      : await resolveKey(app, read.key, read.txid ?? null, brCode)
+      ? await resolveLocation(front, read.location, brCode)
+      : await resolveKey(front, read.key, read.txid ?? null, brCode)
   if (!code) throw unknownCode()
   return code
 }
 
 async function resolveLocation<A extends App>(
-  anyApp: A,
+  front: Front<A>,
   location: string,
   brCode: string,
 ): Promise<PaymentCode<A> | null> {
   const named = unpackPair(location.slice(location.lastIndexOf('/') + 1))
-  const app = named ? await placeOf(anyApp, named.companyId) : anyApp
+  const app = await placeOf(front, named?.companyId)
   const [charge] = named ? await findMany(app.db, [named]) : []
   if (!charge || charge.brCode !== brCode) return null
   const company = await findSimulated(app, charge)
@@ -111,23 +112,23 @@ async function resolveLocation<A extends App>(
 }
 
 async function resolveKey<A extends App>(
-  anyApp: A,
+  front: Front<A>,
   key: string,
   txid: string | null,
   brCode: string,
 ): Promise<PaymentCode<A> | null> {
   const named = namedBy(txid)
-  const code = named && 'code' in named ? await findStatic(anyApp, key, named.code) : null
+  const code = named && 'code' in named ? await findStatic(front, key, named.code) : null
   if (!code || code.brCode !== brCode) return null
-  const app = await placeOf(anyApp, code.companyId)
+  const app = await placeOf(front, code.companyId)
   const company = await findSimulated(app, code)
   const { id, amount } = code
   return company && { app, company, txid: staticTxid(id), amount, staticCode: id }
 }
 
 /** Neither a Pix key nor the id of a code says where the company is, so all places are asked. */
-const findStatic = (app: App, key: string, id: Uuid) =>
-  findInAny(app, (db) => findStaticCode(db, key, id))
+const findStatic = (front: Front, key: string, id: Uuid) =>
+  findInAny(front, (db) => findStaticCode(db, key, id))
 
 /** The company of a code, if the simulated bank issued the code and anybody may pay it. */
 async function findSimulated(

@@ -1,10 +1,10 @@
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Webhook } from './rules.ts'
 
 /** Without the secret, which is read only to sign. */
-const WEBHOOK = tableOf<Webhook>({
+const WEBHOOK = companyTableOf<Webhook>('webhooks', {
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   url: ['url', 'text'],
@@ -17,8 +17,6 @@ const WEBHOOK = tableOf<Webhook>({
   createdAt: ['created_at', 'timestamptz'],
   updatedAt: ['updated_at', 'timestamptz'],
 })
-
-const COLUMNS = WEBHOOK.select('w')
 
 export async function insert(tx: Tx, webhook: Webhook, secretSealed: Buffer): Promise<void> {
   await tx.query({
@@ -94,31 +92,7 @@ export async function replaceSecret(
   })
 }
 
-export async function find(
-  tx: Tx,
-  companyId: Uuid,
-  id: Uuid,
-  lock: 'for update' | '' = '',
-): Promise<Webhook | null> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from webhooks w where company_id = $1 and id = $2 ${lock}`,
-    values: [companyId, id],
-  })
-  return rows[0] ? WEBHOOK.read(rows[0]) : null
-}
-
-export async function list(
-  tx: Tx,
-  companyId: Uuid,
-  filter: { limit: number; after: Uuid | null },
-): Promise<Webhook[]> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from webhooks w where company_id = $1 and ($2::uuid is null or id < $2)
-           order by id desc limit $3`,
-    values: [companyId, filter.after, filter.limit],
-  })
-  return rows.map(WEBHOOK.read)
-}
+export const { find, list } = WEBHOOK
 
 export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<boolean> {
   const rows = await tx.query({

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { suffixOf, toPublic } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import { toRealTime } from '../companies/clock.ts'
@@ -14,11 +14,12 @@ const MAX_ASKED = 20
 /** Asks everybody who can approve a withdrawal, except who has started it. */
 export async function mailApprovers(
   tx: Tx,
+  control: ControlTx,
   app: App,
   company: Company,
   withdrawal: Withdrawal,
 ): Promise<void> {
-  const allowed = await listAllowed(tx, company.id, 'balance:write', MAX_ASKED)
+  const allowed = await listAllowed(control, company.id, 'balance:write', MAX_ASKED)
   const requester = allowed.find(({ id }) => id === withdrawal.requestedBy)
   const asked = allowed.filter((person) => person !== requester)
   const times = {

@@ -1,4 +1,4 @@
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { assert } from '../../lib/assert.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
@@ -18,12 +18,13 @@ import * as store from './store.ts'
  */
 export async function approveWithdrawal(
   tx: Tx,
+  control: ControlTx,
   app: App,
   companyId: Uuid,
   id: Uuid,
   personId: Uuid,
 ): Promise<Withdrawal | null> {
-  await requireApprover(tx, companyId, personId)
+  await requireApprover(control, companyId, personId)
   const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
   const company = await findCompany(tx, companyId)
   assert(company, 'a withdrawal has its company')
@@ -38,12 +39,13 @@ export async function approveWithdrawal(
 /** A person refuses a withdrawal that waits for an approval. Its money is available again. */
 export async function rejectWithdrawal(
   tx: Tx,
+  control: ControlTx,
   app: App,
   companyId: Uuid,
   id: Uuid,
   personId: Uuid,
 ): Promise<Withdrawal> {
-  await requireApprover(tx, companyId, personId)
+  await requireApprover(control, companyId, personId)
   const now = app.clock.now()
   const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
   const rejected = rules.reject(withdrawal, now)
@@ -52,7 +54,7 @@ export async function rejectWithdrawal(
 }
 
 /** Their role may have changed since they opened the page. */
-async function requireApprover(tx: Tx, companyId: Uuid, personId: Uuid): Promise<void> {
-  const role = await findRole(tx, companyId, personId)
+async function requireApprover(control: ControlTx, companyId: Uuid, personId: Uuid): Promise<void> {
+  const role = await findRole(control, companyId, personId)
   if (!role || !isAllowed(role, 'balance:write')) throw problem('insufficient_scope')
 }

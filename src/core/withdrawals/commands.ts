@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
 import { assert } from '../../lib/assert.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
@@ -186,6 +186,7 @@ async function cancelAfterGuesses(tx: Tx, companyId: Uuid, id: Uuid, now: Date):
  */
 export async function confirmWithdrawal(
   tx: Tx,
+  control: ControlTx,
   app: App,
   companyId: Uuid,
   id: Uuid,
@@ -197,7 +198,7 @@ export async function confirmWithdrawal(
   const manual = app.providers.payoutsOf(company) === null
   const confirmed = rules.confirm(withdrawal, hash, app.clock.now(), manual)
   await store.update(tx, confirmed)
-  if (rules.awaitsApproval(confirmed)) await mailApprovers(tx, app, company, confirmed)
+  if (rules.awaitsApproval(confirmed)) await mailApprovers(tx, control, app, company, confirmed)
   else if (!manual) tx.wake(TASK.payouts)
   return confirmed
 }

@@ -5,11 +5,11 @@ import { oneLine } from '../../lib/one-line.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { recordActivity } from '../activity/record.ts'
 import type { Author } from '../activity/rules.ts'
-import { type App, placeOf } from '../app.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { findRecorded } from '../payments/store.ts'
 import { askAll, findInAny } from '../places/across.ts'
+import { type Front, placeOf } from '../places/front.ts'
 import { findWithdrawal } from './commands.ts'
 import { findCompanyOf, findSentAs } from './manual-payouts-store.ts'
 import { endPayout } from './payouts.ts'
@@ -19,7 +19,7 @@ const MAX_REASON = 140
 
 /** An operator has sent the money. The proof is the scheme's id of the payment. */
 export function completeManually(
-  app: App,
+  app: Front,
   id: Uuid,
   endToEndId: string,
   author: Author,
@@ -34,7 +34,7 @@ export function completeManually(
 
 /** An operator could not send the money. It is released, and the company gets the reason. */
 export function failManually(
-  app: App,
+  app: Front,
   id: Uuid,
   reason: string,
   author: Author,
@@ -47,18 +47,18 @@ export function failManually(
 }
 
 async function endManually(
-  anyApp: App,
+  front: Front,
   id: Uuid,
   result: ManualResult,
   author: Author,
 ): Promise<Withdrawal> {
-  const companyId = await findInAny(anyApp, (db) => findCompanyOf(db, id))
+  const companyId = await findInAny(front, (db) => findCompanyOf(db, id))
   if (!companyId) throw problem('withdrawal_not_found', 'There is no withdrawal with this id.')
-  const app = await placeOf(anyApp, companyId)
+  const app = await placeOf(front, companyId)
   const company = await findCompany(app.db, companyId)
   assert(company, 'a withdrawal has its company')
   const own = withCompanyClock(app, company)
-  if ('endToEndId' in result) await requireUnusedElsewhere(app, id, result.endToEndId)
+  if ('endToEndId' in result) await requireUnusedElsewhere(front, id, result.endToEndId)
   return app.db.transaction(async (tx) => {
     const now = own.clock.now()
     const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
@@ -79,9 +79,9 @@ async function endManually(
  * If the id is of a withdrawal in another place, throws. Two that use it at the same moment in two
  * places are not noticed.
  */
-async function requireUnusedElsewhere(app: App, id: Uuid, endToEndId: string): Promise<void> {
-  if (app.places.all.length === 1) return
-  const sent = await askAll(app, (db) => findSentAs(db, endToEndId))
+async function requireUnusedElsewhere(front: Front, id: Uuid, endToEndId: string): Promise<void> {
+  if (front.places.all.length === 1) return
+  const sent = await askAll(front, (db) => findSentAs(db, endToEndId))
   const other = sent.find((one) => one !== null && one !== id)
   if (other) throw usedBy(endToEndId, other)
 }

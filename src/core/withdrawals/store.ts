@@ -1,4 +1,4 @@
-import { tableOf } from '../../db/columns.ts'
+import { companyTableOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type DueKind, type DueRequest, IS_SUSPENDED } from '../due.ts'
@@ -6,7 +6,7 @@ import { BOOKS_DIFFER, type Claim, claimOrders, dueOrders } from '../orders.ts'
 import { TASK } from '../tasks.ts'
 import { MAX_TRIES, type Spent, type Status, type Withdrawal } from './rules.ts'
 
-const WITHDRAWAL = tableOf<Withdrawal>({
+const WITHDRAWAL = companyTableOf<Withdrawal>('withdrawals', {
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],
   value: ['value', 'cents'],
@@ -105,18 +105,7 @@ export async function storeReference(
   return rows.length === 1
 }
 
-export async function find(
-  tx: Tx,
-  companyId: Uuid,
-  id: Uuid,
-  lock: 'for update' | '' = '',
-): Promise<Withdrawal | null> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from withdrawals w where company_id = $1 and id = $2 ${lock}`,
-    values: [companyId, id],
-  })
-  return rows[0] ? WITHDRAWAL.read(rows[0]) : null
-}
+export const { find } = WITHDRAWAL
 
 /** When withdrawals were completed, of those that were. */
 export async function findFinished(
@@ -187,7 +176,7 @@ export const listSpent = (tx: Tx, companyId: Uuid, since: Date): Promise<Spent[]
     values: [companyId, since],
   })
 
-export type WithdrawalFilter = { limit: number; after: Uuid | null; status: Status | null }
+export type WithdrawalFilter = Part & { status: Status | null }
 
 /**
  * Newest first. The filter takes a withdrawal whose code has expired as EXPIRED, as every reader

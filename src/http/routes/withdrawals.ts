@@ -86,9 +86,10 @@ const confirm = route({
     const { app, company, body } = call
     const id = withdrawalIdOf(call)
     const hash = await tryCode(app, company.id, id, body.otp)
-    return call.commit(async (tx) => ({
-      data: showWithdrawal(await confirmWithdrawal(tx, app, company.id, id, hash), app.clock.now()),
-    }))
+    return call.commit(async (tx, control) => {
+      const confirmed = await confirmWithdrawal(tx, control, app, company.id, id, hash)
+      return { data: showWithdrawal(confirmed, app.clock.now()) }
+    })
   },
 })
 

@@ -3,6 +3,7 @@ import { openLink } from '../../core/charges/checkout.ts'
 import { findCharge } from '../../core/charges/commands.ts'
 import { asOf, type Charge, isSubscriptionLink, notPayable } from '../../core/charges/rules.ts'
 import { ClockMove, ClockView } from '../../core/clocks/view.ts'
+import { onePlace } from '../../core/places/front.ts'
 import { findRecurrence } from '../../core/recurrences/commands.ts'
 import { decideAgreement } from '../../core/simulated-bank/agreements.ts'
 import { payCode, repeatableId } from '../../core/simulated-bank/payments.ts'
@@ -52,7 +53,7 @@ const payTool = tool({
       const seed = app.vault.fingerprint([company.id, 'sandbox_pay', idempotencyKey])
       const order = pick({ amount, payer }, ['amount', 'payer'])
       const endToEndId = repeatableId(charge.createdAt, seed)
-      return payCode(app, { ...order, brCode, endToEndId } as Static<typeof BankPayment>)
+      return payCode(onePlace(app), { ...order, brCode, endToEndId } as Static<typeof BankPayment>)
     })
     const data = pick(receipt, ['endToEndId', 'amount', 'paidAt', 'chargeId'])
     return { text: `${formatReais(data.amount)} paid at the simulated bank.`, data }
@@ -81,7 +82,7 @@ const decideTool = tool({
       )
     }
     const decided = await actOnce('sandbox_decide_subscription', args, () =>
-      decideAgreement(app, { emv, ...pick(args, ['decision', 'funds']) } as Static<
+      decideAgreement(onePlace(app), { emv, ...pick(args, ['decision', 'funds']) } as Static<
         typeof BankDecision
       >),
     )

@@ -11,6 +11,7 @@ import {
   setName,
 } from '../../core/people/store.ts'
 import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import { Problem } from '../../lib/problems.ts'
 import { card, doneNotice, moment, notice, pill } from '../dashboard/parts.ts'
 import { problemText } from '../dashboard/problem-texts.ts'
@@ -20,9 +21,7 @@ import type { SignedIn } from '../dashboard/visit.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import type { Site } from '../site.ts'
-import { ACCOUNT_PAGE } from './account-texts.ts'
 import { addressOf, newPasswordField } from './parts.ts'
-import { deviceOf } from './sessions-device.ts'
 import { sendAccountPage } from './shell.ts'
 import { ACCOUNT } from './texts.ts'
 
@@ -70,7 +69,7 @@ type Faults = {
 async function show(visitor: SignedIn, faults: Faults = {}): Promise<FastifyReply> {
   const { site, person, language } = visitor
   const texts = ACCOUNT_PAGE[language]
-  const sessions = await listSessions(site.app.db, person.id)
+  const sessions = await listSessions(site.app.db.control, person.id)
   const security = html`<p class="soft">${texts.securityText}</p><div class="actions"><a class="button quiet slim" href="/account/security">${texts.openSecurity}</a></div>`
   const body = html`<section class="card"><p class="small"><a href="/dashboard">${texts.companies}</a></p><h1>${texts.title}</h1>
 ${doneNotice(visitor, texts.done)}${faults.notice && notice(faults.notice, 'bad')}
@@ -167,8 +166,8 @@ async function saveProfile(visitor: SignedIn): Promise<FastifyReply> {
   const language = form.language === 'en' ? 'en' : 'pt'
   try {
     const name = requireName(form.name ?? '')
-    await setName(db, person.id, name, now)
-    await setLanguage(db, person.id, language, now)
+    await setName(db.control, person.id, name, now)
+    await setLanguage(db.control, person.id, language, now)
     return done(visitor, 'profile')
   } catch (error) {
     if (!(error instanceof Problem)) throw error
@@ -192,7 +191,7 @@ async function savePassword(visitor: SignedIn): Promise<FastifyReply> {
     if (fault) return show(visitor, fault)
   }
   const hashed = await hashPassword(app, addressOf(request), password)
-  await app.db.transaction(async (tx) => {
+  await app.db.control.transaction(async (tx) => {
     await choosePassword(tx, app, person, hashed, app.systemClock.now(), session.id)
     await visitor.recordOwn(tx, 'password.change')
   })
@@ -217,7 +216,7 @@ async function endOne(visitor: SignedIn): Promise<FastifyReply> {
   const { site, person, form } = visitor
   const id = idOfSuffix(form.session ?? '')
   if (id) {
-    await site.app.db.transaction(async (tx) => {
+    await site.app.db.control.transaction(async (tx) => {
       await deleteSessionOf(tx, person.id, id)
       await visitor.recordOwn(tx, 'session.end')
     })
@@ -227,9 +226,126 @@ async function endOne(visitor: SignedIn): Promise<FastifyReply> {
 
 async function endOthers(visitor: SignedIn): Promise<FastifyReply> {
   const { site, person, session } = visitor
-  await site.app.db.transaction(async (tx) => {
+  await site.app.db.control.transaction(async (tx) => {
     await deleteSessions(tx, person.id, session.id)
     await visitor.recordOwn(tx, 'session.end')
   })
   return done(visitor, 'ended-others')
 }
+
+/** The first that occurs names the browser, because many name others too. */
+const BROWSERS: [part: RegExp, name: string][] = [
+  [/\bEdgA?\/|\bEdgiOS\//, 'Edge'],
+  [/\bOPR\/|\bOpera\b/, 'Opera'],
+  [/\bSamsungBrowser\//, 'Samsung Internet'],
+  [/\bFirefox\/|\bFxiOS\//, 'Firefox'],
+  [/\bChrome\/|\bCriOS\/|\bHeadlessChrome\//, 'Chrome'],
+  [/\bSafari\//, 'Safari'],
+]
+
+const SYSTEMS: [part: RegExp, name: string][] = [
+  [/\biPhone\b/, 'iPhone'],
+  [/\biPad\b/, 'iPad'],
+  [/\bAndroid\b/, 'Android'],
+  [/\bWindows\b/, 'Windows'],
+  [/\bCrOS\b/, 'ChromeOS'],
+  [/\bMac OS X\b|\bMacintosh\b/, 'Mac'],
+  [/\bLinux\b/, 'Linux'],
+]
+
+const nameIn = (text: string, names: [RegExp, string][]): string | null =>
+  names.find(([part]) => part.test(text))?.[1] ?? null
+
+/** A browser and its system in words, from what it says about itself. */
+export function deviceOf(userAgent: string, language: Language): string {
+  const { unknown, on } = ACCOUNT_PAGE[language].device
+  const [browser, system] = [nameIn(userAgent, BROWSERS), nameIn(userAgent, SYSTEMS)]
+  return browser && system ? on(browser, system) : (browser ?? system ?? unknown)
+}
+
+const pt = {
+  title: 'Minha conta',
+  profile: 'Seus dados',
+  name: 'Nome',
+  nameWrong: 'Informe o seu nome, com até 255 caracteres.',
+  email: 'E-mail',
+  emailText: 'É com ele que você entra. Para usar outro, peça um novo convite.',
+  language: 'Idioma',
+  languages: { pt: 'Português', en: 'English' } satisfies Record<Language, string>,
+  save: 'Salvar',
+  password: 'Senha',
+  passwordText: 'Ao trocar a senha, você sai de todos os outros dispositivos.',
+  noPassword: 'Você ainda não tem uma senha. Crie uma para entrar sem depender de um link.',
+  present: 'Senha atual',
+  presentWrong: 'A senha atual não confere.',
+  next: 'Nova senha',
+  changePassword: 'Trocar senha',
+  createPassword: 'Criar senha',
+  confirmFirst: 'Confirmar que sou eu',
+  security: 'Segurança',
+  securityText: 'Aplicativo autenticador, chaves de acesso (passkeys) e códigos de recuperação.',
+  openSecurity: 'Abrir segurança',
+  sessions: 'Onde você está conectado',
+  sessionsText: 'Não reconhece um dispositivo? Encerre o acesso e troque a senha.',
+  here: 'este dispositivo',
+  seen: 'Visto por último em',
+  since: 'Entrou em',
+  address: 'Endereço IP',
+  end: 'Encerrar',
+  endOthers: 'Encerrar todos os outros',
+  companies: 'Voltar para o painel',
+  done: {
+    profile: 'Dados salvos.',
+    password: 'Senha salva. Os outros dispositivos foram desconectados.',
+    ended: 'Acesso encerrado.',
+    'ended-others': 'Todos os outros acessos foram encerrados.',
+  },
+  device: {
+    unknown: 'Dispositivo desconhecido',
+    on: (browser: string, system: string) => `${browser} em ${system}`,
+  },
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  title: 'My account',
+  profile: 'Your details',
+  name: 'Name',
+  nameWrong: 'Enter your name, with at most 255 characters.',
+  email: 'Email',
+  emailText: 'You sign in with it. To use another one, ask for a new invitation.',
+  language: 'Language',
+  languages: { pt: 'Português', en: 'English' },
+  save: 'Save',
+  password: 'Password',
+  passwordText: 'If you change it, you are signed out everywhere else.',
+  noPassword: 'You have no password yet. Create one to sign in without a link.',
+  present: 'Present password',
+  presentWrong: 'The present password is wrong.',
+  next: 'New password',
+  changePassword: 'Change the password',
+  createPassword: 'Create a password',
+  confirmFirst: 'Confirm that it is me',
+  security: 'Security',
+  securityText: 'Authenticator app, passkeys and recovery codes.',
+  openSecurity: 'Open security',
+  sessions: 'Where you are signed in',
+  sessionsText: 'You do not know a device? End its session and change your password.',
+  here: 'this device',
+  seen: 'Last seen',
+  since: 'Signed in',
+  address: 'IP address',
+  end: 'End',
+  endOthers: 'End all others',
+  companies: 'Back to the dashboard',
+  done: {
+    profile: 'Saved.',
+    password: 'The password is saved. Your other devices were signed out.',
+    ended: 'The session has ended.',
+    'ended-others': 'All other sessions have ended.',
+  },
+  device: { unknown: 'Unknown device', on: (browser, system) => `${browser} on ${system}` },
+}
+
+const ACCOUNT_PAGE: Record<Language, Texts> = { pt, en }

@@ -3,7 +3,8 @@ import { mailNewPassword } from '../../core/people/commands.ts'
 import { hasFactor, listFactors } from '../../core/people/second-factors.ts'
 import { confirmSession } from '../../core/people/second-factors-store.ts'
 import { tryPassword } from '../../core/people/sign-in.ts'
-import { tryForm } from '../dashboard/form-faults.ts'
+import type { Language } from '../../lib/language.ts'
+import { tryForm } from '../dashboard/form-parts.ts'
 import { notice } from '../dashboard/parts.ts'
 import { findSignedIn, safePath } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
@@ -12,7 +13,6 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import type { Site } from '../site.ts'
-import { CONFIRM } from './confirm-texts.ts'
 import { checkFactor, type Fault, factorForms } from './factor.ts'
 import { FACTOR } from './factor-texts.ts'
 import { type Guesses, minutesOf } from './guesses.ts'
@@ -38,7 +38,7 @@ export function registerConfirm(scope: FastifyInstance, site: Site, guesses: Gue
     const proof = await check(visitor, guesses)
     if ('text' in proof) return show(visitor, next, proof)
     const now = site.app.systemClock.now()
-    await confirmSession(site.app.db, visitor.session.id, proof.isSecondFactor, now)
+    await confirmSession(site.app.db.control, visitor.session.id, proof.isSecondFactor, now)
     return reply.redirect(next, 303)
   })
 }
@@ -58,7 +58,7 @@ type Ways = {
 }
 
 async function waysOf({ person, site, request }: SignedIn): Promise<Ways> {
-  const factor = hasFactor(await listFactors(site.app.db, person))
+  const factor = hasFactor(await listFactors(site.app.db.control, person))
   const password = !factor && person.password !== null
   const hasNone = !factor && !password
   const isLocal = isLocalHost(site, request)
@@ -128,3 +128,35 @@ async function mailPassword(visitor: SignedIn): Promise<FastifyReply> {
   const body = html`<section class="card result">${icon('mail')}<h1>${title}</h1><p>${sent}</p></section>`
   return sendAccountPage(visitor, { title, body })
 }
+
+const pt = {
+  title: 'Confirme que é você',
+  intro: 'Esta ação é protegida. Depois da confirmação, ela fica liberada por 5 minutos.',
+  continue: 'Continuar',
+  cancel: 'Voltar ao painel',
+  wrong: 'Não foi possível confirmar. Tente de novo.',
+  wrongPassword: 'A senha não confere. Tente de novo.',
+  sent: 'Enviamos um link ao seu e-mail. Abra-o em até 30 minutos para criar uma senha.',
+  local:
+    'Você entrou por um link e ainda não tem senha. Neste computador, em modo local, basta continuar.',
+  mail: 'Você ainda não tem senha nem chave de acesso. Enviaremos um link ao seu e-mail para criar uma senha. Depois, entre de novo com ela.',
+  mailLink: 'Enviar link para criar uma senha',
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  title: 'Confirm it is you',
+  intro: 'This action is protected. Once you confirm, it is allowed for 5 minutes.',
+  continue: 'Continue',
+  cancel: 'Back to the dashboard',
+  wrong: 'This could not be confirmed. Try again.',
+  wrongPassword: 'The password is wrong. Try again.',
+  sent: 'We e-mailed you a link. Open it within 30 minutes to create a password.',
+  local:
+    'You signed in by a link and have no password yet. On this computer, in local mode, just continue.',
+  mail: 'You have neither a password nor a passkey yet. We will e-mail you a link to create a password. Then sign in with it.',
+  mailLink: 'Send a link to create a password',
+}
+
+const CONFIRM: Record<Language, Texts> = { pt, en }

@@ -46,8 +46,8 @@ export async function continueSignIn(
 ): Promise<FastifyReply> {
   const { app } = site
   // The password may just have been changed.
-  const person = (await findPerson(app.db, id))!
-  if (!hasFactor(await listFactors(app.db, person))) {
+  const person = (await findPerson(app.db.control, id))!
+  if (!hasFactor(await listFactors(app.db.control, person))) {
     return startSessionIn(site, request, reply, person, { hasSecondFactor: false, byLink }, next)
   }
   const expiresAt = new Date(app.systemClock.now().getTime() + PENDING_MS)
@@ -82,7 +82,7 @@ async function findPending(
 ): Promise<(Pick<Pending, 'next' | 'byLink'> & { person: Person }) | null> {
   const { vault, systemClock, db } = site.app
   const pending = openState<Pending>(vault, 'sign-in', sealed, systemClock.now())
-  const person = pending && (await findPerson(db, pending.personId))
+  const person = pending && (await findPerson(db.control, pending.personId))
   if (!person || hashOf(site, person) !== pending.passwordHash) return null
   return { ...pending, person }
 }
@@ -111,7 +111,7 @@ export async function checkFactor(
     : await useTotpCode(site.app, person, form.code ?? '')
   if (isRight) return null
   const { db, systemClock } = site.app
-  await countWrong(db, person.id, 'code', addressOf(request), systemClock.now())
+  await countWrong(db.control, person.id, 'code', addressOf(request), systemClock.now())
   return { status: 422, text: isRecovery ? texts.wrongRecovery : texts.wrongCode }
 }
 
@@ -156,7 +156,7 @@ export async function factorForms(
   formOf: (content: Html) => Html,
 ): Promise<Html> {
   const { language } = person
-  const factors = await listFactors(site.app.db, person)
+  const factors = await listFactors(site.app.db.control, person)
   const passkey = await askHere(site, request, use, factors.passkeys, language)
   return html`${factors.hasTotp && formOf(codeFields(person, act))}
 ${passkey && formOf(passkey)}

@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordActivity } from '../../core/activity/record.ts'
-import { placeOf } from '../../core/app.ts'
 import { findCompany } from '../../core/companies/store.ts'
 import { requireName } from '../../core/people/commands.ts'
 import { acceptAsNew, acceptInvitation } from '../../core/people/invitations.ts'
@@ -10,7 +9,8 @@ import { noteOperatorJoined } from '../../core/people/operators.ts'
 import { hashPassword, type PasswordFault, passwordFault } from '../../core/people/passwords.ts'
 import type { Person } from '../../core/people/rules.ts'
 import { findPersonByEmail } from '../../core/people/store.ts'
-import type { Tx } from '../../db/database.ts'
+import { placeOf } from '../../core/places/front.ts'
+import type { ControlTx } from '../../db/database.ts'
 import type { Language } from '../../lib/language.ts'
 import { notice } from '../dashboard/parts.ts'
 import { homeOf, languageForm, personLinks } from '../dashboard/shell.ts'
@@ -47,7 +47,7 @@ async function nameOf({ app }: Site, link: PersonLink, language: Language): Prom
 
 /** Adds to the activity logs that somebody has accepted an invitation. */
 async function recordJoining(
-  tx: Tx,
+  tx: ControlTx,
   { app }: Site,
   { companyId, role, makesOperator }: PersonLink,
   person: Person,
@@ -64,7 +64,7 @@ async function recordJoining(
 
 /** Accepts an invitation as somebody who is known. False: it no longer works. */
 const acceptAs = (site: Site, request: FastifyRequest, link: PersonLink, person: Person) =>
-  site.app.db.transaction(async (tx) => {
+  site.app.db.control.transaction(async (tx) => {
     const isDone = await acceptInvitation(tx, site.app, link, person, site.app.systemClock.now())
     if (isDone) await recordJoining(tx, site, link, person, request)
     return isDone
@@ -95,7 +95,7 @@ export async function showInvitation(
   const texts = ACCOUNT[language].invitation
   const title = texts.title(await nameOf(site, link, language))
   const [known, visitor] = await Promise.all([
-    findPersonByEmail(site.app.db, link.email),
+    findPersonByEmail(site.app.db.control, link.email),
     peekSignedIn(site, request),
   ])
   const isOther = visitor !== null && visitor.person.email !== link.email
@@ -134,7 +134,7 @@ export async function accept(
   link: PersonLink,
 ): Promise<FastifyReply> {
   const { db } = site.app
-  const known = await findPersonByEmail(db, link.email)
+  const known = await findPersonByEmail(db.control, link.email)
   if (!known) return acceptNew(site, request, reply, link)
   const visitor = await peekSignedIn(site, request)
   if (visitor?.person.id !== known.id) {
@@ -162,7 +162,7 @@ async function acceptNew(
   }
   const hashed = await hashPassword(app, addressOf(request), password)
   const now = app.systemClock.now()
-  const person = await app.db.transaction(async (tx) => {
+  const person = await app.db.control.transaction(async (tx) => {
     const joined = await acceptAsNew(tx, app, link, { name, password: hashed }, now)
     if (joined) await recordJoining(tx, site, link, joined, request)
     return joined
@@ -193,7 +193,7 @@ export function registerWaitingInvitations(scope: FastifyInstance, site: Site): 
     if (!visitor) return reply.redirect('/sign-in', 303)
     const { db, systemClock } = site.app
     const { person, form } = visitor
-    const links = await listInvitationsTo(db, person.email, systemClock.now())
+    const links = await listInvitationsTo(db.control, person.email, systemClock.now())
     const link = links.find((one) => invitationIdOf(one) === form.invitation)
     const isDone = link && (await acceptAs(site, request, link, person))
     return link && isDone ? reply.redirect(homeAfter(link), 303) : showWaiting(visitor)
@@ -203,7 +203,11 @@ export function registerWaitingInvitations(scope: FastifyInstance, site: Site): 
 async function showWaiting(visitor: SignedIn): Promise<FastifyReply> {
   const { site, person, language, request, reply } = visitor
   const texts = ACCOUNT[language].invitation
-  const links = await listInvitationsTo(site.app.db, person.email, site.app.systemClock.now())
+  const links = await listInvitationsTo(
+    site.app.db.control,
+    person.email,
+    site.app.systemClock.now(),
+  )
   const names = await Promise.all(links.map((link) => nameOf(site, link, language)))
   const row = (link: PersonLink, name: string) =>
     html`<li class="row"><span><strong>${name}</strong><span class="soft small">${link.role ? DASHBOARD[language].roles[link.role] : texts.operator}</span></span>${visitor.formOf(

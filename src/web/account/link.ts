@@ -33,7 +33,7 @@ export function registerLinks(scope: FastifyInstance, site: Site): void {
     const handle = (act: Handle) => async (request: FastifyRequest, reply: FastifyReply) => {
       const { token } = request.params as { token: string }
       const { db, vault, systemClock } = site.app
-      const link = await findLink(db, vault, kind, token, systemClock.now())
+      const link = await findLink(db.control, vault, kind, token, systemClock.now())
       return link ? act(site, request, reply, link) : ended(site, request, reply, kind)
     }
     scope.get(path, { exposeHeadRoute: false }, handle(show))
@@ -49,7 +49,7 @@ async function showSignIn(
 ): Promise<FastifyReply> {
   const language = languageOf(request)
   const { title, text, act } = ACCOUNT[language].link
-  const person = await findPerson(site.app.db, personId!)
+  const person = await findPerson(site.app.db.control, personId!)
   if (!person) return ended(site, request, reply, 'sign-in')
   const body = formCard(
     title,
@@ -65,8 +65,8 @@ async function signIn(
   link: PersonLink,
 ): Promise<FastifyReply> {
   const { db, systemClock } = site.app
-  const person = await findPerson(db, link.personId!)
-  const isUsed = person !== null && (await useLink(db, link, systemClock.now()))
+  const person = await findPerson(db.control, link.personId!)
+  const isUsed = person !== null && (await useLink(db.control, link, systemClock.now()))
   if (!person || !isUsed) return ended(site, request, reply, 'sign-in')
   return continueSignIn(site, request, reply, person, nextOf(request), true)
 }

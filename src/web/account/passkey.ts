@@ -112,10 +112,10 @@ export function registerPasskeySignIn(scope: FastifyInstance, site: Site): void 
   scope.post('/sign-in/passkey', async (request, reply) => {
     const form = request.body as Form
     const personId = await checkPasskey(site, request, SIGN_IN, form)
-    const person = personId && (await findPerson(app.db, personId))
+    const person = personId && (await findPerson(app.db.control, personId))
     if (!person) return refuse(site, request, reply, form.next)
     const former = readCookie(app.publicUrl, request)
-    if (former) await endSession(app.db, app.vault, former)
+    if (former) await endSession(app.db.control, app.vault, former)
     return startSessionIn(site, request, reply, person, BY_PASSKEY, form.next)
   })
   scope.get('/sign-in/passkey', (_request, reply) => reply.redirect('/sign-in', 303))

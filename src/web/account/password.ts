@@ -95,13 +95,13 @@ export async function choose(
 ): Promise<FastifyReply> {
   const { app } = site
   const { password = '' } = (request.body ?? {}) as Form
-  const person = await findPerson(app.db, link.personId!)
+  const person = await findPerson(app.db.control, link.personId!)
   if (!person) return ended(site, request, reply, 'password')
   const fault = passwordFault(password, [person.email, person.name])
   if (fault) return showChoice(site, request, reply, link, fault)
   const hashed = await hashPassword(app, addressOf(request), password)
   const now = app.systemClock.now()
-  const isDone = await app.db.transaction(async (tx) => {
+  const isDone = await app.db.control.transaction(async (tx) => {
     if (!(await useLink(tx, link, now))) return false
     await choosePassword(tx, app, person, hashed, now)
     await recordForPerson(tx, app, person.id, authorOf(person, request), 'password.reset')

@@ -4,10 +4,23 @@ import { removeCookie } from '../dashboard/cookie.ts'
 import { findSignedIn, safePath } from '../dashboard/signed-in.ts'
 import type { Site } from '../site.ts'
 import { registerOwnAccount } from './account.ts'
-import { registerFactors } from './factors.ts'
+import { registerConfirm } from './confirm.ts'
+import { registerFactor } from './factor.ts'
+import { limitGuesses } from './guesses.ts'
 import { registerWaitingInvitations } from './invitation.ts'
+import { registerPasskeySignIn } from './passkey.ts'
 import { registerForgottenPassword } from './password.ts'
+import { registerSecurity } from './security.ts'
 import { registerSignIn } from './sign-in.ts'
+
+/** Second factors, passkeys, and where people prove again who they are. */
+function registerFactors(scope: FastifyInstance, site: Site): void {
+  const guesses = limitGuesses(site.app.limits)
+  registerFactor(scope, site, guesses)
+  registerPasskeySignIn(scope, site)
+  registerConfirm(scope, site, guesses)
+  registerSecurity(scope, site, guesses)
+}
 
 /** Where people sign in and out, and change what is theirs. */
 export function registerAccount(scope: FastifyInstance, site: Site): void {
@@ -19,7 +32,7 @@ export function registerAccount(scope: FastifyInstance, site: Site): void {
   registerWaitingInvitations(scope, site)
   scope.post('/sign-out', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)
-    if (visitor) await deleteSession(app.db, visitor.session.id)
+    if (visitor) await deleteSession(app.db.control, visitor.session.id)
     return removeCookie(reply, app.publicUrl).redirect('/sign-in', 303)
   })
   scope.post('/account/language', async (request, reply) => {
@@ -27,7 +40,7 @@ export function registerAccount(scope: FastifyInstance, site: Site): void {
     if (!visitor) return reply.redirect('/sign-in', 303)
     const { person, form } = visitor
     const language = form.language === 'en' ? 'en' : 'pt'
-    await setLanguage(app.db, person.id, language, app.systemClock.now())
+    await setLanguage(app.db.control, person.id, language, app.systemClock.now())
     return reply.redirect(safePath(form.next), 303)
   })
 }

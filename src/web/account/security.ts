@@ -13,7 +13,7 @@ import {
   renewRecoveryCodes,
 } from '../../core/people/second-factors.ts'
 import { openTotpSecret } from '../../core/people/totp.ts'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx } from '../../db/database.ts'
 import { requireFewAccessChanges } from '../dashboard/access-changes.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
@@ -67,10 +67,10 @@ const done = ({ reply }: SignedIn, what: string): FastifyReply =>
 async function changing<T>(
   { site, person, recordOwn }: SignedIn,
   action: OwnAction,
-  change: (tx: Tx) => Promise<T>,
+  change: (tx: ControlTx) => Promise<T>,
 ): Promise<T> {
   await requireFewAccessChanges(site.app, person.id)
-  return site.app.db.transaction(async (tx) => {
+  return site.app.db.control.transaction(async (tx) => {
     const changed = await change(tx)
     if (changed) await recordOwn(tx, action)
     return changed
@@ -79,7 +79,7 @@ async function changing<T>(
 
 /** The page of all factors. `fault` is what is wrong with the passkey that was to be added. */
 async function show(visitor: SignedIn, fault: string | null = null): Promise<FastifyReply> {
-  const factors = await listFactors(visitor.site.app.db, visitor.person)
+  const factors = await listFactors(visitor.site.app.db.control, visitor.person)
   return sendAccountPage(visitor, await securityPage(visitor, factors, fault))
 }
 

@@ -29,7 +29,7 @@ export async function startSessionIn(
   const isWaiting = person.factorCountsAt !== null
   const now = app.systemClock.now()
   const former = readCookie(app.publicUrl, request)
-  const { token } = await app.db.transaction(async (tx) => {
+  const { token } = await app.db.control.transaction(async (tx) => {
     if (former) await endSession(tx, app.vault, former)
     if (isWaiting && proof.byLink && proof.hasSecondFactor) {
       await setFactorCountsAt(tx, person.id, null)

@@ -1,21 +1,21 @@
 import type { FastifyReply } from 'fastify'
-import type { Author, Entry } from '../../core/activity/rules.ts'
+import type { Author, AuthorKind, Entry, RecordType } from '../../core/activity/rules.ts'
 import { type ActivityFilter, listAuthors, listEntries } from '../../core/activity/store.ts'
 import { emailsOf } from '../../core/people/store.ts'
-import type { Tx } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import { type Column as CsvColumn, csvWriter } from '../../lib/csv.ts'
 import { idOfSuffix, isUuid, lowestIdAt, suffixOf, type Uuid } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
 import { endOfPeriod, formatMoment, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { type ActionWords, actionText, wordsOf } from './action-texts.ts'
-import { ACTIVITY } from './activity-texts.ts'
 import { sendCsv } from './csv.ts'
 import { dayFilter, type Filtered, filterForm, selectFilter } from './filters.ts'
-import { type Column, card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
+import { type Column, card, moment, notFound, nothing, pager, table } from './parts.ts'
+import { sendSettings } from './settings.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -52,30 +52,30 @@ function readAuthor(text: string): ActivityFilter['author'] {
 type LogVisit = Filtered & Pick<Visit, 'url'>
 
 /** Whose log it is, and the actions that it has. */
-type Log = { tx: Tx; id: Uuid; words: ActionWords; actions: readonly string[] }
+type Log = { db: Database; id: Uuid; words: ActionWords; actions: readonly string[] }
 
 /** Entries of a log, with filters and pages. */
-export async function entriesOf(visit: LogVisit, { tx, id, words, actions }: Log): Promise<Html> {
+export async function entriesOf(visit: LogVisit, { db, id, words, actions }: Log): Promise<Html> {
   const { language, query } = visit
   const texts = ACTIVITY[language]
   const filter = filterOf(visit)
   const [found, authors] = await Promise.all([
     // One more than the page holds shows whether there is a next page.
-    listEntries(tx, id, filter, PAGE_SIZE + 1),
-    listAuthors(tx, id),
+    listEntries(db, id, filter, PAGE_SIZE + 1),
+    listAuthors(db, id),
   ])
   const entries = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? suffixOf(entries.at(-1)!.id) : null
   const people = entries.flatMap(({ record }) => (record?.type === 'person' ? [record.id] : []))
-  const emails = await emailsOf(tx, people)
+  const emails = await emailsOf(db.control, people)
   const { author, action, from, to } = query
   const isFiltered = Boolean(author || action || from || to)
-  const list =
-    entries.length > 0
-      ? table(texts.caption, columnsOf(visit, emails, words), entries)
-      : isFiltered
-        ? notFound(texts.emptyFiltered)
-        : nothing(language, texts.empty)
+  const list = table(
+    texts.caption,
+    columnsOf(visit, emails, words),
+    entries,
+    isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
+  )
   return html`${card(null, html`${filtersOf(visit, authors, actions, words)}${list}`)}
 ${pager(visit, next)}`
 }
@@ -84,12 +84,11 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const { app, company } = visit
   const { title, about } = ACTIVITY[visit.language]
   const words = wordsOf(visit.site.operations)
-  const log = { tx: app.db, id: company.id, words, actions: Object.keys(words) }
+  const log = { db: app.db, id: company.id, words, actions: Object.keys(words) }
   const entries = await entriesOf(visit, log)
-  const body = html`${heading(title, fileLink(visit))}${settingsTabs(visit, '/activity')}
-<p class="soft">${about}</p>
+  const body = html`<p class="soft">${about}</p>
 ${entries}`
-  return sendSettings(visit, { title, body })
+  return sendSettings(visit, '/activity', { title, actions: fileLink(visit), body })
 }
 
 function fileLink(visit: Visit): Html {
@@ -245,3 +244,108 @@ export const activityRoutes: DashboardRoute[] = [
     handle: (visit) => sendCsv(visit, 'atividades.csv', fileOf(visit)),
   },
 ]
+
+const pt = {
+  title: 'Registro de atividades',
+  about:
+    'Quem mudou o quê nesta empresa, pelo painel, por chave de API ou pela linha de comando. Nada aqui pode ser alterado ou apagado.',
+  caption: 'Atividades, as mais recentes primeiro',
+  csv: 'Baixar CSV',
+  empty: 'As mudanças feitas na empresa aparecem aqui.',
+  emptyFiltered: 'Nenhuma atividade com estes filtros.',
+  columns: { what: 'O quê', who: 'Quem', record: 'Registro', at: 'Quando', from: 'De onde' },
+  kinds: {
+    person: 'Pessoa',
+    key: 'Chave de API',
+    'command-line': 'Linha de comando',
+    service: 'O próprio serviço',
+  } satisfies Record<AuthorKind, string>,
+  records: {
+    bank: 'Banco',
+    charge: 'Cobrança',
+    clock: 'Relógio de testes',
+    company: 'Empresa',
+    customer: 'Cliente',
+    delivery: 'Entrega',
+    invitation: 'Convite',
+    key: 'Chave de API',
+    payment: 'Pagamento',
+    person: 'Pessoa',
+    product: 'Produto',
+    refund: 'Devolução',
+    'static-code': 'Código estático',
+    subscription: 'Assinatura',
+    'subscription-link': 'Link de assinatura',
+    webhook: 'Webhook',
+    withdrawal: 'Saque',
+  } satisfies Record<RecordType, string>,
+  filters: {
+    author: 'Quem',
+    anybody: 'Todos',
+    action: 'O quê',
+    anything: 'Tudo',
+    from: 'De',
+    to: 'Até',
+  },
+  fields: 'Campos',
+  replayed: (count: number) => (count === 1 ? '1 entrega' : `${count} entregas`),
+  withdrawn: (count: number) =>
+    count === 1 ? '1 convite cancelado' : `${count} convites cancelados`,
+  tries: (count: number) => (count === 1 ? '1 tentativa' : `${count} tentativas`),
+  since: (hour: string) => `na hora a partir de ${hour}`,
+  role: 'Perfil',
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  title: 'Activity log',
+  about:
+    'Who changed what in this company, by dashboard, API key or command line. Nothing here can be changed or deleted.',
+  caption: 'Activities, newest first',
+  csv: 'Download CSV',
+  empty: 'Changes of the company are shown here.',
+  emptyFiltered: 'No activity matches these filters.',
+  columns: { what: 'What', who: 'Who', record: 'Record', at: 'When', from: 'From where' },
+  kinds: {
+    person: 'Person',
+    key: 'API key',
+    'command-line': 'Command line',
+    service: 'The service itself',
+  },
+  records: {
+    bank: 'Bank',
+    charge: 'Charge',
+    clock: 'Test clock',
+    company: 'Company',
+    customer: 'Customer',
+    delivery: 'Delivery',
+    invitation: 'Invitation',
+    key: 'API key',
+    payment: 'Payment',
+    person: 'Person',
+    product: 'Product',
+    refund: 'Refund',
+    'static-code': 'Static code',
+    subscription: 'Subscription',
+    'subscription-link': 'Subscription link',
+    webhook: 'Webhook',
+    withdrawal: 'Withdrawal',
+  },
+  filters: {
+    author: 'Who',
+    anybody: 'Everybody',
+    action: 'What',
+    anything: 'Everything',
+    from: 'From',
+    to: 'To',
+  },
+  fields: 'Fields',
+  replayed: (count) => (count === 1 ? '1 delivery' : `${count} deliveries`),
+  withdrawn: (count) => (count === 1 ? '1 invitation withdrawn' : `${count} invitations withdrawn`),
+  tries: (count) => (count === 1 ? '1 try' : `${count} tries`),
+  since: (hour) => `in the hour from ${hour}`,
+  role: 'Role',
+}
+
+export const ACTIVITY: Record<Language, Texts> = { pt, en }

@@ -13,9 +13,9 @@ import { fieldsOf } from '../forms.ts'
 import { html } from '../html.ts'
 import { requireFewAccessChanges } from './access-changes.ts'
 import { APPROVALS } from './approvals-texts.ts'
-import { tryForm } from './form-faults.ts'
-import { card, doneNotice, heading, notice } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
+import { tryForm } from './form-parts.ts'
+import { card, notice } from './parts.ts'
+import { sendSettings } from './settings.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { showWithdrawal } from './withdrawal.ts'
 
@@ -26,9 +26,9 @@ async function showSetting(visit: Visit, typed: string | null = null): Promise<F
   const texts = APPROVALS[language]
   const [limit, approvers] = await Promise.all([
     findLimit(app.db, company.id),
-    listAllowed(app.db, company.id, 'balance:write', 2),
+    listAllowed(app.db.control, company.id, 'balance:write', 2),
   ])
-  const setter = limit && (await findPerson(app.db, limit.setBy))
+  const setter = limit && (await findPerson(app.db.control, limit.setBy))
   const fields = fieldsOf([
     {
       name: 'amount',
@@ -53,13 +53,11 @@ async function showSetting(visit: Visit, typed: string | null = null): Promise<F
     ? html`<p><strong>${texts.limit(formatReais(limit.above))}</strong></p>
 <p class="soft small">${setter && texts.setBy(setter.name, formatMoment(limit.setAt))}</p>`
     : html`<p><strong>${texts.noLimit}</strong></p>`
-  const body = html`${heading(texts.title)}${settingsTabs(visit, '/approvals')}
-${doneNotice(visit, texts.done)}
-${approvers.length < 2 && notice(texts.tooFew, 'warn')}
+  const body = html`${approvers.length < 2 && notice(texts.tooFew, 'warn')}
 <div class="columns">${card(null, html`${known}<p class="soft">${texts.intro}</p><p class="soft">${texts.scope}</p>`)}
 ${card(null, html`${form}${limit && remove}`)}</div>`
   const status = typed === null ? 200 : 400
-  return sendSettings(visit, { title: texts.title, body, status })
+  return sendSettings(visit, '/approvals', { title: texts.title, done: texts.done, body, status })
 }
 
 async function save(visit: Visit): Promise<FastifyReply> {
@@ -79,13 +77,13 @@ async function remove(visit: Visit): Promise<FastifyReply> {
 async function change(visit: Visit, above: Cents | null): Promise<void> {
   const { app, company, person, record } = visit
   await requireFewAccessChanges(visit.app, visit.company.id)
-  await app.db.transaction(async (tx) => {
+  await app.db.transaction(async (tx, control) => {
     const now = app.systemClock.now()
     const before = (await findLimit(tx, company.id))?.above ?? null
     if (before === above) return
     await setLimit(tx, company.id, above === null ? null : { above, setBy: person.id, setAt: now })
     const letter = { what: 'approval-limit', before, after: above, by: person.name } as const
-    await mailAccessChange(tx, app.vault, company, letter, now)
+    await mailAccessChange(tx, control, app.vault, company, letter, now)
     const details = above === null ? { removed: true } : { above }
     await record(tx, 'approval.change-limit', { type: 'company', id: company.id }, details)
   })
@@ -98,8 +96,8 @@ const deciding =
     const id = fromPublic('wd', params.id ?? '')
     if (id === null) throw problem('withdrawal_not_found')
     const { fault } = await tryForm(() =>
-      app.db.transaction(async (tx) => {
-        const decided = await act(tx, app, company.id, id, person.id)
+      app.db.transaction(async (tx, control) => {
+        const decided = await act(tx, control, app, company.id, id, person.id)
         if (!decided) return
         const { value } = decided
         await visit.record(tx, action, { type: 'withdrawal', id: params.id! }, { value })

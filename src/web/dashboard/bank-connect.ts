@@ -7,25 +7,41 @@ import {
   mailBankChange,
   type NewBank,
 } from '../../core/banks/commands.ts'
-import { connectFault, type GivenBank, readGiven, withCredentials } from '../../core/banks/given.ts'
+import {
+  type BankFault,
+  connectFault,
+  type GivenBank,
+  needsAppKey,
+  needsSecret,
+  readGiven,
+  withCredentials,
+} from '../../core/banks/given.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
 import type { BankChange } from '../../core/letters/members.ts'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { inSlot } from '../../lib/fair-queue.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import type { Profile } from '../../provider/bacen/profile.ts'
+import { findProfile, PROFILE_NAMES } from '../../provider/bacen/profiles.ts'
 import { weighCertificate } from '../../provider/bacen/weigh-certificate.ts'
-import { html } from '../html.ts'
+import { CHECKOUT } from '../checkout-texts.ts'
+import { type Field, fieldsOf } from '../forms.ts'
+import { type Html, html } from '../html.ts'
 import type { Form } from '../site.ts'
 import { BANK_CHANGES } from './bank-change-texts.ts'
-import { connectFields, type Faults, faultsOf, OFFERED, renewFields } from './bank-form.ts'
-import type { FieldName, WebRule } from './bank-form-texts.ts'
+import { BANK_FORM, type FieldName, type WebRule } from './bank-form-texts.ts'
 import { commitOnce } from './commit-once.ts'
-import { textOf } from './fields.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { backLink, confirmation, formButtons } from './form-parts.ts'
-import { card, heading, notice } from './parts.ts'
-import { sendSettings } from './settings-tabs.ts'
+import {
+  backLink,
+  confirmation,
+  type FormFault,
+  formButtons,
+  textOf,
+  tryForm,
+} from './form-parts.ts'
+import { card, notice } from './parts.ts'
+import { sendSettings } from './settings.ts'
 import { DASHBOARD } from './texts.ts'
 import { fileOf } from './uploads.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -81,11 +97,11 @@ function sendForm(
   const texts = BANK_CHANGES[visit.language]
   const wrong =
     faults.size > 0 && notice(`${DASHBOARD[visit.language].check} ${texts.again}`, 'bad')
-  const body = html`${backLink(visit, BANK, texts.back)}${heading(title)}
-${faults.size > 0 ? wrong : fault?.notice(visit.language)}
+  const back = backLink(visit, BANK, texts.back)
+  const body = html`${faults.size > 0 ? wrong : fault?.notice(visit.language)}
 ${card(null, html`<p class="soft">${intro}</p>${form}`, 'narrow-card')}`
   const status = faults.size > 0 ? 400 : (fault?.problem.status ?? 200)
-  return sendSettings(visit, { title, body, status })
+  return sendSettings(visit, '/bank', { title, back, body, status })
 }
 
 function startConnect(visit: Visit): FastifyReply {
@@ -185,12 +201,12 @@ async function connect(visit: Visit): Promise<FastifyReply> {
   if (!done.bank) return showConnect(visit, { typed, faults: done.faults })
   const { bank } = done
   const { fault: refused } = await tryForm(() =>
-    commitOnce(visit, wantedIn(visit), async (tx) => {
+    commitOnce(visit, wantedIn(visit), async (tx, control) => {
       await requireNoDifference(tx, company.id)
       await save(visit, tx, bank)
       if (pixKey !== company.pixKey) await changeKey(visit, tx, pixKey)
       const { payoutKey = null, profile } = bank
-      await mailChange(visit, tx, { bank: profile.title, keys: { pixKey, payoutKey } })
+      await mailChange(visit, tx, control, { bank: profile.title, keys: { pixKey, payoutKey } })
       return {}
     }),
   )
@@ -225,10 +241,15 @@ async function changeKey(visit: Visit, tx: Tx, pixKey: string): Promise<void> {
   await visit.record(tx, 'company.update', record, { fields: ['pixKey'] })
 }
 
-function mailChange(visit: Visit, tx: Tx, change: Omit<BankChange, 'by'>): Promise<void> {
+function mailChange(
+  visit: Visit,
+  tx: Tx,
+  control: ControlTx,
+  change: Omit<BankChange, 'by'>,
+): Promise<void> {
   const { app, company, person } = visit
   const changed = { ...change, by: person.name }
-  return mailBankChange(tx, app.vault, company, changed, app.systemClock.now())
+  return mailBankChange(tx, control, app.vault, company, changed, app.systemClock.now())
 }
 
 async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
@@ -252,13 +273,13 @@ async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
   const { bank, faults } = done
   if (!bank) return show(faults)
   const { fault: refused } = await tryForm(() =>
-    commitOnce(visit, wantedIn(visit), async (tx) => {
+    commitOnce(visit, wantedIn(visit), async (tx, control) => {
       // Another client id may be that of another account.
       const isOther = bank.clientId !== connection.clientId
       if (isOther) await requireNoDifference(tx, company.id)
       await save(visit, tx, bank, record.id)
       const keys = { pixKey: company.pixKey, payoutKey: record.payoutKey }
-      if (isOther) await mailChange(visit, tx, { bank: bank.profile.title, keys })
+      if (isOther) await mailChange(visit, tx, control, { bank: bank.profile.title, keys })
       return {}
     }),
   )
@@ -281,8 +302,7 @@ function sendQuestion(visit: Visit, bank: string, fault: FormFault | null = null
     button: texts.disconnect,
     back: BANK,
   })
-  const body = html`${fault?.notice(visit.language)}${question}`
-  return sendSettings(visit, { title, body, status: fault?.problem.status ?? 200 })
+  return sendSettings(visit, '/bank', { title, heading: null, fault, body: question })
 }
 
 async function disconnect(visit: Visit): Promise<FastifyReply> {
@@ -296,11 +316,11 @@ async function disconnect(visit: Visit): Promise<FastifyReply> {
   const removed = await askForPage(app, company, () => removeCallbacks(app, company, found.bank))
   if (removed === 'running') return visit.redirect(BANK, 'running')
   const { fault: refused } = await tryForm(() =>
-    commitOnce(visit, {}, async (tx) => {
+    commitOnce(visit, {}, async (tx, control) => {
       await requireNoDifference(tx, company.id)
       await disconnectBank(tx, company.id, found.bank.id)
       await visit.record(tx, 'bank.disconnect', { type: 'bank', id: profile.name })
-      await mailChange(visit, tx, { bank: profile.title, keys: null })
+      await mailChange(visit, tx, control, { bank: profile.title, keys: null })
       return {}
     }),
   )
@@ -326,3 +346,106 @@ export const bankConnectRoutes: DashboardRoute[] = [
   { method: 'GET', path: DISCONNECT, ...CHANGES, handle: askToDisconnect },
   { method: 'POST', path: DISCONNECT, ...CHANGES, handle: disconnect },
 ]
+
+/** What is wrong with a form, by field. */
+type Faults = Map<FieldName, WebRule>
+
+/**
+ * The banks that an owner may choose. Test environments move no money, and another address could be
+ * anything that this server reaches: both are left to the operator.
+ */
+const OFFERED: Profile[] = PROFILE_NAMES.filter((name) => !name.endsWith('-sandbox')).map(
+  (name) => findProfile(name)!,
+)
+
+/** The first fault of each field counts. */
+const faultsOf = (faults: BankFault[]): Faults =>
+  new Map(faults.toReversed().map(({ field, rule }) => [field as FieldName, rule]))
+
+type Plan = Omit<Field, 'label' | 'value' | 'fault' | 'wrong' | 'hint' | 'optional'> & {
+  name: FieldName
+  isOptional?: boolean
+}
+
+const SECRET = { type: 'password', autocomplete: 'off', maxlength: 4096 } as const
+const CERTIFICATE: Plan[] = [
+  { name: 'certificate', accept: '.p12,.pfx,.pem,.crt,.cer,.der' },
+  { name: 'key', accept: '.key,.pem', isOptional: true },
+  { name: 'passphrase', ...SECRET, maxlength: 255, isOptional: true },
+]
+
+function show(visit: Visit, plans: Plan[], typed: Form, faults: Faults): Html {
+  const { fields, rules } = BANK_FORM[visit.language]
+  return fieldsOf(
+    plans.map(({ name, isOptional, ...control }) => {
+      const rule = faults.get(name)
+      const { hint } = fields[name]
+      return {
+        ...control,
+        name,
+        label: fields[name].label,
+        value: typed[name] ?? '',
+        fault: rule ? rules[rule] : null,
+        wrong: '',
+        ...(hint ? { hint } : {}),
+        ...(isOptional ? { optional: CHECKOUT[visit.language].optional } : {}),
+      }
+    }),
+  )
+}
+
+const namesOf = (profiles: Profile[]): string => profiles.map(({ title }) => title).join(', ')
+
+/** The form that connects a bank. Secrets and files are never sent back. */
+function connectFields(visit: Visit, typed: Form, faults: Faults): Html {
+  const texts = BANK_FORM[visit.language]
+  const { groups } = texts
+  const group = (title: string, note: string | null, plans: Plan[]) =>
+    html`<fieldset class="group"><legend>${title}</legend>${note && html`<p class="soft small">${note}</p>`}${show(visit, plans, typed, faults)}</fieldset>`
+  const banks = OFFERED.map(({ name, title }) => ({ value: name, label: title }))
+  const types = Object.entries(texts.accountTypes)
+  const senders = Object.entries(texts.payouts)
+  return html`${group(groups.bank, null, [
+    { name: 'profile', options: [{ value: '', label: texts.choose }, ...banks] },
+    { name: 'pixKey', maxlength: 77, autocomplete: 'off' },
+  ])}
+${group(
+  groups.access,
+  texts.accessNote(
+    namesOf(OFFERED.filter((bank) => !needsSecret(bank))),
+    namesOf(OFFERED.filter(needsAppKey)),
+  ),
+  [
+    { name: 'clientId', autocomplete: 'off' },
+    { name: 'clientSecret', ...SECRET, isOptional: true },
+    { name: 'appKey', ...SECRET, isOptional: true },
+  ],
+)}
+${group(groups.certificate, texts.certificateNote, CERTIFICATE)}
+${group(groups.account, texts.accountNote, [
+  { name: 'branch', width: 'half', inputmode: 'numeric', maxlength: 4, isOptional: true },
+  { name: 'account', width: 'half', maxlength: 24, isOptional: true },
+  {
+    name: 'accountType',
+    options: types.map(([value, label]) => ({ value, label })),
+  },
+])}
+${group(
+  groups.payouts,
+  texts.payoutsNote(namesOf(OFFERED.filter((bank) => bank.payouts !== null))),
+  [
+    { name: 'payouts', options: senders.map(([value, label]) => ({ value, label })) },
+    { name: 'payoutKey', maxlength: 77, autocomplete: 'off', isOptional: true },
+  ],
+)}`
+}
+
+/** The form that gives new credentials to the bank that is connected. */
+function renewFields(visit: Visit, typed: Form, faults: Faults, profile: Profile): Html {
+  const texts = BANK_FORM[visit.language]
+  const plans: Plan[] = [{ name: 'clientId', autocomplete: 'off', isOptional: true }]
+  if (needsSecret(profile)) plans.push({ name: 'clientSecret', ...SECRET, isOptional: true })
+  if (needsAppKey(profile)) plans.push({ name: 'appKey', ...SECRET, isOptional: true })
+  return html`${show(visit, CERTIFICATE, typed, faults)}
+<fieldset class="group"><legend>${texts.groups.access}</legend><p class="soft small">${texts.keepNote}</p>${show(visit, plans, typed, faults)}</fieldset>`
+}

@@ -1,37 +1,78 @@
 import type { FastifyReply } from 'fastify'
+import type { Static } from 'typebox'
+import type { Author } from '../../core/activity/rules.ts'
 import { type History, historyOf } from '../../core/charge-history/history.ts'
-import { whyUnpaid } from '../../core/charge-history/moments.ts'
-import { arrivedText } from '../../core/charge-history/words.ts'
+import { type Moment, momentsOf, whyUnpaid } from '../../core/charge-history/moments.ts'
+import {
+  arrivedText,
+  authorText,
+  mailText,
+  payerBankOf,
+  titleOf,
+} from '../../core/charge-history/words.ts'
 import { checkoutUrl, pageToken } from '../../core/charges/addresses.ts'
-import { type Charge, receivedOf, refundableOf } from '../../core/charges/rules.ts'
+import { findCharge } from '../../core/charges/commands.ts'
+import {
+  asOf,
+  type Charge,
+  isSubscriptionLink,
+  receivedOf,
+  refundableOf,
+} from '../../core/charges/rules.ts'
+import { mailKindOf, sendChargeMail } from '../../core/charges/send-mail.ts'
 import { openShipping } from '../../core/charges/shipping.ts'
+import type { ChargeView } from '../../core/charges/view.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
-import { toPublic } from '../../lib/ids.ts'
-import { formatReais } from '../../lib/money.ts'
+import type { Delivery } from '../../core/deliveries/rules.ts'
+import { deliveryIdOf } from '../../core/deliveries/view.ts'
+import type { WrittenEvent } from '../../core/feed/store.ts'
+import { isPlayable } from '../../core/payments/rules.ts'
+import { REFUND_DAYS } from '../../core/refunds/rules.ts'
+import { ACCOUNTS } from '../../ledger/recipes.ts'
+import type { StatementEntry } from '../../ledger/statement.ts'
+import { fromPublic, toPublic } from '../../lib/ids.ts'
+import { formatReais, readReais } from '../../lib/money.ts'
+import { invalid } from '../../lib/problems.ts'
+import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import { copyButton } from '../developer.ts'
+import { fieldsOf } from '../forms.ts'
 import { stateOf as pageStateOf } from '../found.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, html, type Shown } from '../html.ts'
+import { icon } from '../layout.ts'
 import { type Fact, facts, purchaseFacts } from '../parts.ts'
-import * as actions from './charge-actions.ts'
-import { CHARGE } from './charge-texts.ts'
-import { timeline } from './charge-timeline.ts'
+import { BALANCE } from './balance-texts.ts'
+import { CHARGE, type ChargeTexts } from './charge-texts.ts'
 import { stateOf } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
-import { backLink } from './form-parts.ts'
-import { wholeTaxId } from './masks.ts'
-import { card, doneNotice, formatPhone, heading, moment, money, notice } from './parts.ts'
+import { commitOnce } from './commit-once.ts'
+import { EVENT_WORDS } from './event-texts.ts'
+import { backLink, confirmation, type FormFault, formButtons, tryForm } from './form-parts.ts'
+import {
+  card,
+  doneNotice,
+  formatPhone,
+  heading,
+  moment,
+  moment as momentAt,
+  money,
+  notice,
+  pill,
+  type Tone,
+  wholeTaxId,
+} from './parts.ts'
+import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 async function show(visit: Visit, fault: Html | null = null, status = 200): Promise<FastifyReply> {
   const { language } = visit
   const texts = CHARGE[language]
-  const charge = await actions.chargeOf(visit)
+  const charge = await chargeOf(visit)
   const history = await historyOf(visit.app, charge, visit.can)
   const title = texts.title(formatReais(charge.amount))
-  const isLive = actions.isLive(charge)
+  const isLive = isLiveCharge(charge)
   const live = `/pay/${pageToken(visit.app.vault, charge)}`
   const found = { app: visit.app, company: visit.company, token: '', charge }
   return visit.send({
@@ -44,7 +85,7 @@ async function show(visit: Visit, fault: Html | null = null, status = 200): Prom
 ${heading(title, stateOf(visit, charge))}
 ${fault ?? doneNotice(visit, texts.done)}
 ${unpaidNotice(visit, history)}${waitingNotice(visit, history)}
-${actions.actionsOf(visit, charge)}${isLive && liveNotice(visit)}
+${actionsOf(visit, charge)}${isLive && liveNotice(visit)}
 <div class="sides">${timeline(visit, history)}<div class="side">${payerCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
   })
 }
@@ -146,24 +187,339 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
 
 const WRITES = { needs: 'payments:write' } as const
 
+const pathOf = ({ id }: Pick<Charge, 'id'>): string => `/charges/${toPublic('charge', id)}`
+
+/** The charge that the URL names. Whoever asks for that of another company finds nothing. */
+async function chargeOf({ app, company, params }: Visit): Promise<Charge> {
+  const charge = await findCharge(app, company.id, fromPublic('charge', params.id ?? ''))
+  return asOf(charge, app.clock.now())
+}
+
+const DAY_MS = 86_400_000
+const MAX_COMMENT = 140
+
+/** Whether money of a charge can still go back. */
+const isRefundable = ({ app }: Visit, charge: Charge): boolean =>
+  refundableOf(charge) > 0 &&
+  app.clock.now().getTime() - charge.paymentDate!.getTime() <= REFUND_DAYS * DAY_MS
+
+/** Whether a charge can be paid by somebody who tries the service out. */
+const isSimulable = ({ devMode, status, kind }: Charge): boolean =>
+  devMode && status === 'OPEN' && kind !== 'RECURRING'
+
+/** Buttons for all that can be done with the charge now, by this person. */
+function actionsOf(visit: Visit, charge: Charge): Html {
+  const { app, company, language, url } = visit
+  const texts = CHARGE[language]
+  const path = pathOf(charge)
+  const isOpen = charge.status === 'OPEN'
+  const page = checkoutUrl(app, charge)
+  const hasPage = charge.kind !== 'RECURRING' && charge.kind !== 'STATIC'
+  const bank = `/bank?${new URLSearchParams({ code: charge.brCode ?? '' })}`
+  const isPayable =
+    isOpen && !charge.devMode && charge.brCode !== null && isPlayable(app.config, company)
+  const mail = mailKindOf(app, charge)
+  const button = (action: string, label: string) =>
+    visit.formOf(
+      url(`${path}/${action}`),
+      html`<button class="button quiet slim">${label}</button>`,
+    )
+  const link = (action: string, label: string, kind: Shown = ' quiet') =>
+    html`<a class="button slim${kind}" href="${url(`${path}/${action}`)}">${label}</a>`
+  const writes = html`${isRefundable(visit, charge) && link('refund', texts.refundButton, '')}${
+    isSimulable(charge) && button('simulate', texts.simulate)
+  }${mail && button('mail', mail === 'receipt' ? texts.mailReceipt : texts.mailLink)}${
+    canDuplicate(charge) && button('duplicate', texts.duplicate)
+  }${isOpen && link('cancel', texts.cancelButton)}`
+  return html`<div class="actions">${visit.can('payments:write') && writes}${
+    isPayable && html`<a class="button quiet slim" href="${bank}">${texts.payAtBank}</a>`
+  }${isOpen && hasPage && copyLink(visit, page)}${
+    hasPage && html`<a class="button quiet slim" href="${page}">${texts.openPage}</a>`
+  }</div>`
+}
+
+/** Copies the link of a charge. Without scripts the link is below, among the details. */
+const copyLink = ({ language }: Visit, link: string): Html =>
+  html`<button type="button" class="button quiet slim js" data-copy="${link}" data-copied="${CHARGE[language].copied}">${icon('copy')}<span aria-live="polite"><span>${CHARGE[language].copyLinkButton}</span></span></button>`
+
+/** A charge of a subscription and a sale of a static code are made by others. */
+const canDuplicate = (charge: Charge): boolean =>
+  (charge.kind === 'PIX' || charge.kind === 'LINK') && charge.payer !== null
+
+async function showRefund(visit: Visit, fault: FormFault | null = null): Promise<FastifyReply> {
+  const { language, form } = visit
+  const texts = CHARGE[language]
+  const charge = await chargeOf(visit)
+  if (!isRefundable(visit, charge) && !fault) return visit.redirect(pathOf(charge))
+  const left = formatReais(refundableOf(charge))
+  const fields = fieldsOf([
+    {
+      name: 'amount',
+      label: texts.refundAmount,
+      value: form.amount ?? left.slice(3),
+      fault: fault?.isWrong('value') ? texts.refundWrong(left) : null,
+      wrong: texts.refundWrong(left),
+      check: 'filled',
+      hint: texts.refundAmountHint,
+      maxlength: 20,
+    },
+    {
+      name: 'comment',
+      label: texts.refundReason,
+      value: form.comment ?? '',
+      fault: null,
+      wrong: '',
+      hint: texts.refundReasonHint,
+      optional: texts.optional,
+      maxlength: MAX_COMMENT,
+    },
+  ])
+  const back = html`<a class="button quiet" href="${visit.url(pathOf(charge))}">${DASHBOARD[language].back}</a>`
+  const body = html`${backLink(visit, pathOf(charge), texts.title(formatReais(charge.amount)))}${heading(texts.refundTitle)}
+${fault?.notice(language)}<section class="card narrow-card"><p>${texts.refundLeft(left)} ${texts.refundWhere}</p>
+${visit.formOf(visit.url(`${pathOf(charge)}/refund`), html`${fields}${formButtons(texts.refundButton, back)}`, { kind: 'card-form' })}</section>`
+  const status = fault ? { status: fault.problem.status } : {}
+  return visit.send({ title: texts.refundTitle, here: 'charges', body, ...status })
+}
+
+async function refund(visit: Visit): Promise<FastifyReply> {
+  const charge = await chargeOf(visit)
+  const { once, amount = '', comment = '' } = visit.form
+  const params = { chargeId: toPublic('charge', charge.id) }
+  const { fault } = await tryForm(async () => {
+    const value = readReais(amount)
+    if (!value) throw invalid('value: must be an amount')
+    const body = { value, ...(comment.trim() ? { comment: comment.trim() } : {}) }
+    return visit.operate('refundCharge', { params, body, once })
+  })
+  return fault ? showRefund(visit, fault) : visit.redirect(pathOf(charge), 'refunded')
+}
+
+async function askToCancel(visit: Visit): Promise<FastifyReply> {
+  const texts = CHARGE[visit.language]
+  const charge = await chargeOf(visit)
+  const path = pathOf(charge)
+  if (charge.status !== 'OPEN') return visit.redirect(path)
+  const body = confirmation(visit, {
+    title: texts.cancelTitle,
+    text: texts.cancelText(formatReais(charge.amount)),
+    action: `${path}/cancel`,
+    button: texts.cancelConfirm,
+    back: path,
+  })
+  return visit.send({ title: texts.cancelTitle, here: 'charges', body })
+}
+
+/** Shows the charge again, with why a form of it was refused. */
+type ShowAgain = (visit: Visit, notice: Html, status: number) => Promise<FastifyReply>
+
+const operateOn =
+  (operationId: string, param: string, done: string) =>
+  (showAgain: ShowAgain) =>
+  async (visit: Visit): Promise<FastifyReply> => {
+    const charge = await chargeOf(visit)
+    const params = { [param]: toPublic('charge', charge.id) }
+    const { once } = visit.form
+    const { fault } = await tryForm(() => visit.operate(operationId, { params, once }))
+    if (fault) return showAgain(visit, fault.notice(visit.language), fault.problem.status)
+    return visit.redirect(pathOf(charge), done)
+  }
+
+const cancel = operateOn('cancelCharge', 'id', 'canceled')
+const simulate = operateOn('simulatePayment', 'chargeId', 'simulated')
+
+const duplicate =
+  (showAgain: ShowAgain) =>
+  async (visit: Visit): Promise<FastifyReply> => {
+    const charge = await chargeOf(visit)
+    const params = { id: toPublic('charge', charge.id) }
+    const { once } = visit.form
+    const { fault, done } = await tryForm(() =>
+      visit.operate<Static<typeof ChargeView>>('duplicateCharge', { params, body: {}, once }),
+    )
+    if (fault) return showAgain(visit, fault.notice(visit.language), fault.problem.status)
+    return visit.redirect(`/charges/${done.data.id}`, 'duplicated')
+  }
+
+const mail =
+  (showAgain: ShowAgain) =>
+  async (visit: Visit): Promise<FastifyReply> => {
+    const { app, company } = visit
+    const charge = await chargeOf(visit)
+    const id = toPublic('charge', charge.id)
+    const { fault } = await tryForm(() =>
+      commitOnce(visit, { id }, async (tx) => {
+        const kind = await sendChargeMail(tx, app, company, charge.id)
+        await visit.record(tx, 'charge.send-mail', { type: 'charge', id }, { kind })
+        return kind
+      }),
+    )
+    if (!fault) return visit.redirect(pathOf(charge), 'mailed')
+    return showAgain(visit, fault.notice(visit.language), fault.problem.status)
+  }
+
+const isLiveCharge = (charge: Charge): boolean =>
+  charge.status === 'OPEN' && !isSubscriptionLink(charge)
+
 export const chargeRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/charges/:id', needs: 'payments:read', handle: (visit) => show(visit) },
   {
     method: 'GET',
     path: '/charges/:id/refund',
     needs: 'payments:write',
-    handle: (visit) => actions.showRefund(visit),
+    handle: (visit) => showRefund(visit),
   },
   {
     method: 'POST',
     path: '/charges/:id/refund',
     needs: 'payments:write',
     movesMoney: true,
-    handle: actions.refund,
+    handle: refund,
   },
-  { method: 'GET', path: '/charges/:id/cancel', ...WRITES, handle: actions.askToCancel },
-  { method: 'POST', path: '/charges/:id/cancel', ...WRITES, handle: actions.cancel(show) },
-  { method: 'POST', path: '/charges/:id/duplicate', ...WRITES, handle: actions.duplicate(show) },
-  { method: 'POST', path: '/charges/:id/mail', ...WRITES, handle: actions.mail(show) },
-  { method: 'POST', path: '/charges/:id/simulate', ...WRITES, handle: actions.simulate(show) },
+  { method: 'GET', path: '/charges/:id/cancel', ...WRITES, handle: askToCancel },
+  { method: 'POST', path: '/charges/:id/cancel', ...WRITES, handle: cancel(show) },
+  { method: 'POST', path: '/charges/:id/duplicate', ...WRITES, handle: duplicate(show) },
+  { method: 'POST', path: '/charges/:id/mail', ...WRITES, handle: mail(show) },
+  { method: 'POST', path: '/charges/:id/simulate', ...WRITES, handle: simulate(show) },
 ]
+
+/** What a moment says: a title, more about it, and how good or bad it is. */
+type Words = { title: Shown; text?: Shown; tone?: Tone }
+
+/** Everything that happened to a charge, the oldest first. */
+function timeline(visit: Visit, history: History): Html {
+  const texts = CHARGE[visit.language]
+  const item = (moment: Moment) => {
+    const { title, text, tone = 'calm' } = wordsOf(visit, history, moment)
+    return html`<li class="tone-${tone}"><p class="what"><strong>${title}</strong> ${momentAt(moment.at)}</p>
+${text && html`<p class="soft">${text}</p>`}${traces(visit, history, moment)}</li>`
+  }
+  return card(
+    texts.timeline,
+    html`<ol class="timeline">${momentsOf(history).map(item)}</ol>${plannedRelease(history, texts)}`,
+  )
+}
+
+function plannedRelease({ charge }: History, texts: ChargeTexts): Html | false {
+  const { paymentStatus, releaseAt } = charge
+  if (paymentStatus !== 'PAID' || releaseAt === null) return false
+  return html`<p class="soft">${texts.releaseAt(formatMoment(releaseAt))}</p>`
+}
+
+function wordsOf(visit: Visit, history: History, moment: Moment): Words {
+  const { language } = visit
+  const title = titleOf(
+    history.charge,
+    moment,
+    CHARGE[language],
+    (type) => EVENT_WORDS[language][type],
+  )
+  return { title, ...moreOf(visit, history, moment) }
+}
+
+function moreOf(visit: Visit, history: History, moment: Moment): Omit<Words, 'title'> {
+  const texts = CHARGE[visit.language]
+  switch (moment.kind) {
+    case 'made':
+      return { text: originOf(visit, history, moment.by) }
+    case 'mail':
+      return { text: mailText(moment.mail, texts) }
+    case 'unsent':
+      return { text: mailText(moment.mail, texts), tone: 'bad' }
+    case 'paid':
+      return { text: paymentText(visit, history, moment.by), tone: 'good' }
+    case 'released':
+      return { tone: 'good' }
+    case 'canceled':
+      return { text: authorText(moment.by, texts), tone: 'bad' }
+    case 'expired':
+      return { tone: 'bad' }
+    case 'refund':
+      return refundWords(moment, texts)
+    case 'unmatched':
+      return unmatchedWords(visit, moment.payment)
+    default:
+      return {}
+  }
+}
+
+/** Who has made a charge, if that is known. */
+function originOf(visit: Visit, { charge }: History, by: Author | null): Shown {
+  const texts = CHARGE[visit.language]
+  if (charge.kind === 'STATIC') return texts.sale
+  if (charge.recurrenceId === null) return authorText(by, texts)
+  const id = toPublic('rec', charge.recurrenceId)
+  return html`<a href="${visit.url(`/subscriptions/${id}`)}">${texts.subscription}</a>`
+}
+
+/** The scheme's id of a payment, and the bank that it came from. */
+function paymentText(visit: Visit, { charge }: History, by: Author | null): Shown {
+  const texts = CHARGE[visit.language]
+  const name = payerBankOf(charge, visit.company, texts)
+  return html`<code>${charge.endToEndId}</code><br>${texts.bank}: ${name}${
+    charge.shortfall > 0 && html`<br>${texts.shortBy(formatReais(charge.shortfall))}`
+  }${by && html`<br>${texts.simulated} ${authorText(by, texts)}`}`
+}
+
+const REFUND_TONES = { PROCESSING: 'warn', COMPLETED: 'good', FAILED: 'bad' } as const
+
+function refundWords(
+  { refund, by }: Moment & { kind: 'refund' },
+  texts: ChargeTexts,
+): Omit<Words, 'title'> {
+  const { bankReason, status, finishedAt } = refund
+  const tone = REFUND_TONES[status]
+  const author = authorText(by, texts)
+  const why = bankReason ? texts.bankReasons[bankReason] : refund.comment
+  return {
+    tone,
+    text: html`${pill(texts.refundStates[status], tone)} ${finishedAt && momentAt(finishedAt)}${author && html`<br>${author}`}${why && html`<br>${why}`}${refund.failure && html`<br>${refund.failure}`}`,
+  }
+}
+
+function unmatchedWords(visit: Visit, payment: History['unmatched'][number]): Omit<Words, 'title'> {
+  const texts = CHARGE[visit.language]
+  const { endToEndId, reason, status } = payment
+  const waits = status === 'UNMATCHED'
+  return {
+    tone: 'warn',
+    text: html`${texts.reasons[reason!]} ${pill(texts.paymentStates[status], waits ? 'warn' : 'calm')}<br><code>${endToEndId}</code><br><a href="${visit.url(`/unmatched/${endToEndId}`)}">${waits ? texts.decide : BALANCE[visit.language].payment}</a>`,
+  }
+}
+
+/** What a moment has left behind: entries of the ledger, and events with their deliveries. */
+function traces(visit: Visit, { deliveries }: History, { entries, events }: Moment): Html | false {
+  if (entries.length + events.length === 0) return false
+  const own = (event: WrittenEvent) => deliveries.filter(({ eventId }) => eventId === event.id)
+  return html`<ul class="traces">${entries.map((entry) => entryTrace(visit, entry))}${events.map(
+    (event) => eventTrace(visit, event, own(event)),
+  )}</ul>`
+}
+
+/** An entry, with the balances that it has changed as they were after it. */
+function entryTrace({ language }: Visit, entry: StatementEntry): Html {
+  const { kinds, accounts } = BALANCE[language]
+  const { debit, credit, balance, amount, kind } = entry
+  const sign = debit === 'bank' ? '+ ' : credit === 'bank' ? '− ' : ''
+  const after = ACCOUNTS.filter((account) => account === debit || account === credit).map(
+    (account) =>
+      html` · ${accounts[account]} <span class="nowrap">${formatReais(balance[account])}</span>`,
+  )
+  return html`<li>${CHARGE[language].entry(entry.entry)}: ${kinds[kind]} <span class="money">${sign}${formatReais(amount)}</span><span class="soft">${after}</span></li>`
+}
+
+const TONES: Record<Delivery['status'], Tone> = {
+  PENDING: 'warn',
+  DELIVERED: 'good',
+  FAILED: 'bad',
+}
+
+function eventTrace(visit: Visit, { type }: WrittenEvent, deliveries: Delivery[]): Html {
+  const texts = CHARGE[visit.language]
+  const words = { PENDING: texts.waiting, DELIVERED: texts.delivered, FAILED: texts.failed }
+  const link = (delivery: Delivery) =>
+    html` <a href="${visit.url(`/developers/deliveries/${deliveryIdOf(delivery)}`)}">${pill(words[delivery.status], TONES[delivery.status])}</a>`
+  return html`<li>${texts.event} <code>${type}</code>${deliveries.map(link)}${
+    deliveries.length === 0 && html`<span class="soft"> · ${texts.noDelivery}</span>`
+  }</li>`
+}

@@ -1,5 +1,5 @@
 import { runOnce } from '../../core/idempotency.ts'
-import type { Tx } from '../../db/database.ts'
+import type { Act } from '../../db/database.ts'
 import { newId, suffixOf } from '../../lib/ids.ts'
 import type { Visit } from './visit.ts'
 
@@ -12,7 +12,7 @@ const ONCE_FORM = /^[0-9a-z]{26}$/
 export function commitOnce<T>(
   { app, company, form, request }: Visit,
   fields: unknown,
-  act: (tx: Tx) => Promise<T>,
+  act: Act<T>,
 ): Promise<T> {
   const once = ONCE_FORM.test(form.once ?? '') ? form.once : suffixOf(newId())
   const fingerprint = app.vault.fingerprint([request.url, JSON.stringify(fields)])

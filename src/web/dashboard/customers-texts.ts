@@ -1,5 +1,5 @@
 import type { Language } from '../../lib/language.ts'
-import type { FieldTexts } from './fields.ts'
+import type { FieldTexts } from './form-parts.ts'
 
 export type CustomerField =
   | 'name'

@@ -1,46 +1,60 @@
-import type { FastifyReply } from 'fastify'
-import { plainTaxId } from '../../pix/tax-id.ts'
-import { field } from '../forms.ts'
+import type { Static } from 'typebox'
+import { searchCharges } from '../../core/charges/search.ts'
+import type { Summary } from '../../core/charges/search-view.ts'
+import type { ChargeView } from '../../core/charges/view.ts'
+import { type Company, checksTaxIds } from '../../core/companies/rules.ts'
+import { nameWords } from '../../core/customers/rules.ts'
+import {
+  findByEmailOrIds,
+  findByName,
+  findByParts,
+  findByPhone,
+  findByWords,
+} from '../../core/customers/store.ts'
+import { type CustomerView, showCustomer } from '../../core/customers/view.ts'
+import { asOf, type Recurrence } from '../../core/recurrences/rules.ts'
+import { search as searchRecurrences } from '../../core/recurrences/store.ts'
+import { fromPublic, toPublic } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
+import { addDays, localDateOf } from '../../pix/local-time.ts'
+import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
+import { plainPhone } from '../../pix/written.ts'
+import { field, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
+import { facts } from '../parts.ts'
 import type { Form } from '../site.ts'
-import { showCustomerPage } from './customer.ts'
-import {
-  changedCustomerBody,
-  customerFields,
-  newCustomerBody,
-  typedCustomer,
-} from './customers-form.ts'
-import { type ShownCustomer, searchCustomers } from './customers-search.ts'
-import { CUSTOMERS } from './customers-texts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { backLink, confirmation, formButtons } from './form-parts.ts'
-import { listedTaxId } from './masks.ts'
+import { SUBSCRIPTION } from '../subscription-texts.ts'
+import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
+import type { FormFault } from './form-parts.ts'
+import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
 import {
   card,
-  doneNotice,
-  heading,
+  formatPhone,
+  listedTaxId,
   moment,
+  money,
   notFound,
   nothing,
   pager,
   pill,
   table,
+  wholeTaxId,
 } from './parts.ts'
+import { catalogRoutes } from './record-pages.ts'
+import { chargePill, subscriptionPill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
 
-async function showList(visit: Visit): Promise<FastifyReply> {
+async function list(visit: Visit): Promise<Html> {
   const { language, query, url } = visit
   const texts = CUSTOMERS[language]
-  const text = query.q?.trim() ?? ''
-  const { data, next, isCut } = await searchCustomers(visit, text, {
-    limit: PAGE_SIZE,
-    after: query.after,
-  })
   const { fields } = texts
-  const list = table(
+  const text = query.q?.trim() ?? ''
+  const page = { limit: PAGE_SIZE, after: query.after }
+  const { data, next, isCut } = await searchCustomers(visit, text, page)
+  const found = table(
     texts.title,
     [
       {
@@ -60,18 +74,12 @@ async function showList(visit: Visit): Promise<FastifyReply> {
       { title: texts.since, of: ({ createdAt }) => moment(createdAt) },
     ],
     data,
+    text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
-  const make =
-    visit.can('catalog:write') &&
-    html`<a class="button slim" href="${url('/customers/new')}">${icon('plus')}<span>${texts.make}</span></a>`
-  const isEmpty = data.length === 0
-  const empty = text ? notFound(texts.noneFound(text)) : nothing(language, texts.none)
-  return visit.send({
-    title: texts.title,
-    here: 'customers',
-    body: html`${heading(texts.title, make)}${doneNotice(visit, texts.done)}
-${card(null, html`${searchForm(visit, text)}${isEmpty ? empty : list}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`)}`,
-  })
+  return card(
+    null,
+    html`${searchForm(visit, text)}${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
+  )
 }
 
 function searchForm({ language, url }: Visit, text: string): Html {
@@ -80,91 +88,305 @@ function searchForm({ language, url }: Visit, text: string): Html {
   return html`<form method="get" action="${url('/customers')}" class="filters" role="search"><div class="search">${field({ ...search, isFilledIn: true }, false)}</div><button class="button quiet">${icon('search')}<span>${texts.searchButton}</span></button>${text && html`<a class="button quiet" href="${url('/customers')}">${texts.clear}</a>`}</form>`
 }
 
-const find = async (visit: Visit): Promise<ShownCustomer> =>
-  (await visit.operate<ShownCustomer>('getCustomer', { params: { id: visit.params.id! } })).data
+type ShownCharge = Static<typeof ChargeView>
 
-const showOne = async (visit: Visit): Promise<FastifyReply> =>
-  showCustomerPage(visit, await find(visit))
+const CHARGES_SHOWN = 20
+const SUBSCRIPTIONS_SHOWN = 20
+/** Days of the sum of what a customer has paid. */
+const YEAR_DAYS = 365
 
-const showNew = (visit: Visit): FastifyReply => sendForm(visit, null, {}, null)
+/** The page of a customer: who they are, and everything they paid. */
+async function show(visit: Visit, customer: ShownCustomer): Promise<{ body: Html; actions: Html }> {
+  const { language, url } = visit
+  const texts = CUSTOMERS[language]
+  const { id } = customer
+  const actions = html`${
+    visit.can('payments:write') &&
+    html`<a class="button slim" href="${url(`/new/charge?customer=${id}`)}">${texts.chargeThem}</a><a class="button quiet slim" href="${url(`/new/link?customer=${id}`)}">${texts.sendLink}</a>`
+  }`
+  const paid = visit.can('payments:read') && (await paidBy(visit, id))
+  const body = html`<div class="columns">${card(texts.details, details(visit, customer))}${paid}</div>
+${visit.can('payments:read') && (await chargesOf(visit, id))}`
+  return { body, actions }
+}
 
-async function make(visit: Visit): Promise<FastifyReply> {
-  const { form } = visit
-  const { fault, done } = await tryForm(() =>
-    visit.operate<ShownCustomer>('createCustomer', {
-      body: newCustomerBody(form),
-      once: form.once,
-    }),
+function details(visit: Visit, customer: ShownCustomer): Html {
+  const { language } = visit
+  const texts = CUSTOMERS[language]
+  const { fields } = texts
+  const { email, phone, status, createdAt } = customer
+  const street = [customer.address, customer.number, customer.line1].filter(Boolean).join(', ')
+  const address = [street, customer.district, customer.postalCode].filter(Boolean)
+  return html`${facts([
+    [fields.taxId.label, wholeTaxId(visit, plainTaxId(customer.taxId))],
+    email !== undefined && [fields.email.label, email],
+    phone !== undefined && [texts.phone, formatPhone(phone)],
+    address.length > 0 && [
+      texts.address,
+      address.map((line, i) => html`${i > 0 && html`<br>`}${line}`),
+    ],
+    [fields.status.label, pill(texts.statuses[status], status === 'ACTIVE' ? 'good' : 'calm')],
+    [texts.since, moment(createdAt)],
+    ['ID', html`<code>${customer.id}</code>`],
+  ])}${!visit.can('payments:write') && html`<p class="hint">${texts.masked}</p>`}`
+}
+
+/** What the customer has paid in a year, and their subscriptions. */
+async function paidBy(visit: Visit, id: string): Promise<Html> {
+  const { language, app } = visit
+  const texts = CUSTOMERS[language]
+  const from = addDays(localDateOf(app.clock.now()), -YEAR_DAYS)
+  const query = { customerId: id, status: 'COMPLETED', paidFrom: from }
+  const [summary, subscriptions] = await Promise.all([
+    visit.operate<Summary>('summarizeCharges', { query }),
+    subscriptionsOf(visit, id),
+  ])
+  const { count, sum } = summary.data
+  const figure = html`<div class="figure"><span class="soft">${texts.paidYear}</span><strong>${money(sum)}</strong><span class="soft small">${texts.paidCount(count)}</span></div>`
+  return html`<div class="after">${card(null, figure)}${subscriptions}</div>`
+}
+
+async function subscriptionsOf(visit: Visit, id: string): Promise<Html | null> {
+  const { language, app, company, url } = visit
+  const texts = CUSTOMERS[language]
+  const now = app.clock.now()
+  const filter = { isTemplate: false, authStatus: null, customerId: fromPublic('clnt', id)! }
+  const page = { limit: SUBSCRIPTIONS_SHOWN, after: null }
+  const found = await searchRecurrences(app.db, company.id, filter, page, now)
+  if (found.length === 0) return null
+  const row = (recurrence: Recurrence) =>
+    html`<li><a class="row" href="${url(`/subscriptions/${toPublic('rec', recurrence.id)}`)}"><span><strong>${recurrence.productName}</strong><span class="soft small">${money(recurrence.value)} ${SUBSCRIPTION[language].each[recurrence.frequency]}</span></span>${subscriptionPill(asOf(recurrence, now), language)}</a></li>`
+  return card(texts.subscriptions, html`<ul class="rows">${found.map(row)}</ul>`)
+}
+
+async function chargesOf(visit: Visit, customerId: string): Promise<Html> {
+  const { language, url, query } = visit
+  const texts = CUSTOMERS[language]
+  const { data, next } = await visit.operate<ShownCharge[]>('listCharges', {
+    query: {
+      customerId,
+      limit: String(CHARGES_SHOWN),
+      ...(query.after ? { after: query.after } : {}),
+    },
+  })
+  const list = table(
+    texts.charges,
+    [
+      {
+        title: texts.charge,
+        kind: 'main',
+        of: ({ id, createdAt }) =>
+          html`<a href="${url(`/charges/${id}`)}">${moment(createdAt)}</a>`,
+      },
+      { title: texts.description, of: ({ description }) => description ?? '–' },
+      { title: texts.state, of: (charge) => chargePill(charge, language) },
+      {
+        title: texts.paidAt,
+        of: ({ paymentDate }) => (paymentDate ? moment(paymentDate) : '–'),
+      },
+      { title: texts.amount, kind: 'number', of: ({ total }) => money(total) },
+    ],
+    data,
+    nothing(language, texts.noCharges),
   )
-  if (fault) return sendForm(visit, null, form, fault)
-  return visit.redirect(`/customers/${done.data.id}`, 'made')
+  return card(texts.charges, html`${list}${pager(visit, next)}`)
 }
 
-async function showEdit(visit: Visit): Promise<FastifyReply> {
-  const customer = await find(visit)
-  return sendForm(visit, customer, typedCustomer(customer), null)
-}
+/** The fields by which a payer is known. */
+export const personPlans = (company: Company): FieldPlan<CustomerField>[] => [
+  { name: 'name', check: 'filled', autocomplete: 'off' },
+  {
+    name: 'taxId',
+    check: checksTaxIds(company) ? 'tax-id' : 'tax-id-shape',
+    width: 'half',
+    autocomplete: 'off',
+    maxlength: 20,
+  },
+  { name: 'phone', check: 'phone', width: 'half', autocomplete: 'off', inputmode: 'tel' },
+  { name: 'email', check: 'email', autocomplete: 'off', inputmode: 'email' },
+]
 
-async function save(visit: Visit): Promise<FastifyReply> {
-  const { form } = visit
-  const customer = await find(visit)
-  const { fault } = await tryForm(() =>
-    visit.operate('changeCustomer', {
-      body: changedCustomerBody(form, customer),
-      once: form.once,
-    }),
-  )
-  if (fault) return sendForm(visit, customer, form, fault)
-  return visit.redirect(`/customers/${customer.id}`, 'saved')
-}
+const ADDRESS: FieldPlan<CustomerField>[] = [
+  {
+    name: 'postalCode',
+    check: 'postal-code',
+    width: 'third',
+    inputmode: 'numeric',
+    maxlength: 9,
+    isOptional: true,
+  },
+  { name: 'address', width: 'most', isOptional: true },
+  { name: 'number', width: 'third', isOptional: true },
+  { name: 'line1', width: 'most', isOptional: true },
+  { name: 'district', isOptional: true },
+]
 
-function sendForm(
-  visit: Visit,
-  customer: ShownCustomer | null,
+/** The fields of a customer, with what was typed. */
+function customerFields(
   typed: Form,
   fault: FormFault | null,
-): FastifyReply {
-  const { language, url, company } = visit
+  language: Language,
+  { company, customer }: { company: Company; customer: ShownCustomer | null },
+): Html {
   const texts = CUSTOMERS[language]
-  const path = customer ? `/customers/${customer.id}` : '/customers'
-  const action = url(customer ? `${path}/edit` : '/customers/new')
-  const fields = customerFields(typed, fault, language, { company, customer })
-  const button = formButtons(customer ? texts.save : texts.makeButton)
-  const content = html`${fault?.notice(language)}${fields}${button}`
-  return visit.send({
-    title: customer?.name ?? texts.make,
-    here: 'customers',
-    scripts: ['form.js'],
-    ...(fault ? { status: fault.problem.status } : {}),
-    body: html`${backLink(visit, path, customer?.name ?? texts.title)}${heading(customer ? texts.edit : texts.make)}
-${card(null, visit.formOf(action, content, { kind: 'card-form', isChecked: true }), 'narrow-card')}`,
+  const filled = (plans: FieldPlan<CustomerField>[]) =>
+    fieldsOf(fillFields(plans, texts.fields, typed, fault, language))
+  // Whom a charge has made may have neither address nor phone, and need not get one.
+  const person = personPlans(company).map((plan) => {
+    const mayBeMissing = plan.name === 'email' || plan.name === 'phone'
+    const isOptional = mayBeMissing && customer !== null && customer[plan.name] === undefined
+    return isOptional ? { ...plan, isOptional } : plan
   })
+  const { ACTIVE, INACTIVE } = texts.statuses
+  const status: FieldPlan<CustomerField> = {
+    name: 'status',
+    options: [
+      { value: 'ACTIVE', label: ACTIVE },
+      { value: 'INACTIVE', label: INACTIVE },
+    ],
+  }
+  const isOpen = ADDRESS.some(({ name }) => typed[name] || fault?.isWrong(name))
+  return html`${filled(customer ? [...person, status] : person)}
+<details class="more-fields"${isOpen && html` open`}><summary>${texts.address}</summary><div class="card-form"><p class="hint">${texts.addressHint}</p>${filled(ADDRESS)}</div></details>`
 }
 
-async function askToRemove(visit: Visit): Promise<FastifyReply> {
-  const { id, name } = await find(visit)
-  const texts = CUSTOMERS[visit.language]
-  const title = texts.removeTitle(name)
-  const asked = { title, text: texts.removeText, button: texts.remove, back: `/customers/${id}` }
-  const body = confirmation(visit, { ...asked, action: `/customers/${id}/delete` })
-  return visit.send({ title, here: 'customers', body })
+const PRIVATE = ['email', 'phone', 'postalCode', 'address', 'number', 'line1', 'district'] as const
+
+/** What the form of a known customer has at first. */
+function typedCustomer(customer: ShownCustomer): Form {
+  const { name, taxId, status } = customer
+  const typed: Form = { name, taxId, status }
+  for (const field of PRIVATE) typed[field] = customer[field] ?? ''
+  return typed
 }
 
-async function remove(visit: Visit): Promise<FastifyReply> {
-  await visit.operate('deleteCustomer', {
-    params: { id: visit.params.id! },
-    once: visit.form.once,
-  })
-  return visit.redirect('/customers', 'deleted')
+/** What the form says of a new customer. */
+export function newCustomerBody(form: Form): object {
+  const body: Record<string, string> = {
+    name: textOf(form, 'name') ?? '',
+    taxId: textOf(form, 'taxId') ?? '',
+    email: textOf(form, 'email') ?? '',
+    phone: textOf(form, 'phone') ?? '',
+    status: 'ACTIVE',
+  }
+  for (const { name } of ADDRESS) {
+    const text = textOf(form, name)
+    if (text) body[name] = text
+  }
+  return body
 }
 
-export const customersRoutes: DashboardRoute[] = [
-  { method: 'GET', path: '/customers', needs: 'catalog:read', handle: showList },
-  { method: 'GET', path: '/customers/new', needs: 'catalog:write', handle: showNew },
-  { method: 'POST', path: '/customers/new', needs: 'catalog:write', handle: make },
-  { method: 'GET', path: '/customers/:id', needs: 'catalog:read', handle: showOne },
-  { method: 'GET', path: '/customers/:id/edit', needs: 'catalog:write', handle: showEdit },
-  { method: 'POST', path: '/customers/:id/edit', needs: 'catalog:write', handle: save },
-  { method: 'GET', path: '/customers/:id/delete', needs: 'catalog:write', handle: askToRemove },
-  { method: 'POST', path: '/customers/:id/delete', needs: 'catalog:write', handle: remove },
-]
+/** What the form changes of a customer. An empty field of an address removes that part. */
+function changedCustomerBody(form: Form, customer: ShownCustomer): object {
+  const body: Record<string, string | null> = {
+    id: customer.id,
+    name: textOf(form, 'name') ?? '',
+    taxId: textOf(form, 'taxId') ?? '',
+    status: form.status ?? '',
+  }
+  for (const name of ['email', 'phone'] as const) {
+    const text = textOf(form, name)
+    if (text !== undefined || customer[name] !== undefined) body[name] = text ?? ''
+  }
+  for (const { name } of ADDRESS) body[name] = textOf(form, name) ?? null
+  return body
+}
+
+export type ShownCustomer = Static<typeof CustomerView>
+
+/** So many of an address's newest charges are looked through for customers. */
+const CHARGES_READ = 100
+
+type FoundCustomers = {
+  data: ShownCustomer[]
+  next: string | null
+  /** Whether more have the name than are shown. */
+  isCut?: boolean
+}
+
+/**
+ * A page of the customers whom a text names: by tax id, phone, e-mail address, or a part of the
+ * name. An empty text names all.
+ */
+export async function searchCustomers(
+  visit: Visit,
+  text: string,
+  page: { limit: number; after?: string | undefined },
+): Promise<FoundCustomers> {
+  const { limit, after } = page
+  const query = { limit: String(limit), ...(after ? { after } : {}) }
+  if (text === '') return visit.operate<ShownCustomer[]>('listCustomers', { query })
+  if (text.includes('@')) return { data: await findByEmail(visit, text, limit), next: null }
+  const [taxId, phone] = [plainTaxId(text), plainPhone(text)]
+  if (!isTaxIdShape(taxId) && phone === null) return findByAnyName(visit, text, limit)
+  // Eleven digits may be either of them.
+  const withPhone = phone === null || after ? [] : await findWithPhone(visit, phone, limit)
+  if (!isTaxIdShape(taxId)) return { data: withPhone, next: null }
+  const filter = { ...query, taxId }
+  const found = await visit.operate<ShownCustomer[]>('listCustomers', { query: filter })
+  const others = withPhone.filter(({ id }) => found.data.every((one) => one.id !== id))
+  return { data: [...found.data, ...others], next: found.next }
+}
+
+async function findWithPhone({ app, company }: Visit, phone: string, limit: number) {
+  return (await findByPhone(app.db, app.vault, company.id, phone, limit)).map(showCustomer)
+}
+
+/**
+ * First those whose name begins with the text, then those with words that begin with its words. If
+ * there is nobody, those who have its words anywhere in the name.
+ */
+async function findByAnyName(
+  { app: { db, vault }, company }: Visit,
+  text: string,
+  limit: number,
+): Promise<FoundCustomers> {
+  const first = await findByName(db, vault, company.id, text, limit + 1)
+  const words = nameWords(text)
+  // The first are found again, so one more than could be shown tells whether there are others.
+  const others =
+    first.length > limit || words.length === 0
+      ? []
+      : await findByWords(db, vault, company.id, words, first.length + limit + 1)
+  const known = new Set(first.map(({ id }) => id))
+  const rest = others.filter(({ id }) => !known.has(id)).sort(byName)
+  const found = [...first, ...rest]
+  if (found.length === 0 && words.length > 0) {
+    found.push(...(await findByParts(db, vault, company.id, words, limit + 1)))
+  }
+  const data = found.slice(0, limit).map(showCustomer)
+  return { data, next: null, isCut: found.length > limit }
+}
+
+const byName = (a: { name: string }, b: { name: string }): number =>
+  a.name.localeCompare(b.name, 'pt-BR')
+
+async function findByEmail(
+  { app, company }: Visit,
+  email: string,
+  limit: number,
+): Promise<ShownCustomer[]> {
+  const { db, vault, clock } = app
+  const where = { db, vault, companyId: company.id, now: clock.now() }
+  const charges = await searchCharges(where, { email }, { limit: CHARGES_READ, after: null })
+  const ids = charges.flatMap(({ customerId }) => customerId ?? [])
+  const wanted = { email, ids: [...new Set(ids)], limit }
+  const found = await findByEmailOrIds(db, vault, company.id, wanted)
+  return found.map(showCustomer)
+}
+
+export const customersRoutes: DashboardRoute[] = catalogRoutes<ShownCustomer>({
+  here: 'customers',
+  find: 'getCustomer',
+  make: 'createCustomer',
+  change: 'changeCustomer',
+  remove: 'deleteCustomer',
+  texts: CUSTOMERS,
+  list,
+  show,
+  typed: (_visit, customer) => (customer ? typedCustomer(customer) : {}),
+  fields: ({ language, company }, typed, fault, customer) =>
+    customerFields(typed, fault, language, { company, customer }),
+  body: (form, customer) =>
+    customer ? changedCustomerBody(form, customer) : newCustomerBody(form),
+})

@@ -1,24 +1,27 @@
 import type { Static } from 'typebox'
 import { browse, type Filter } from '../../core/deliveries/browse-store.ts'
 import { find } from '../../core/deliveries/log-store.ts'
-import { DELIVERY_STATES, type Delivery } from '../../core/deliveries/rules.ts'
+import {
+  type Attempt,
+  DELIVERY_STATES,
+  type Delivery,
+  type DeliveryState,
+} from '../../core/deliveries/rules.ts'
 import { deliveryIdOf, readDeliveryId } from '../../core/deliveries/view.ts'
 import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
 import { findEvent } from '../../core/feed/browse-store.ts'
 import type { WrittenEvent } from '../../core/feed/store.ts'
 import type { WebhookView } from '../../core/webhooks/view.ts'
-import { isUuid, toPublic } from '../../lib/ids.ts'
+import { isUuid, toPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { type Html, html } from '../html.ts'
+import { type Html, html, type Shown } from '../html.ts'
 import { facts } from '../parts.ts'
 import { DELIVERIES } from './deliveries-texts.ts'
-import { answerOf, deliveryTable, stateOf } from './delivery-parts.ts'
-import { developerTabs, sendForDevelopers } from './developers.ts'
-import { eventPeriod, readSpan } from './event-period.ts'
+import { sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
-import { tryForm } from './form-faults.ts'
-import { card, doneNotice, heading, moment, notFound, nothing, notice, pager } from './parts.ts'
+import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
+import { tryForm } from './form-parts.ts'
+import { card, moment, notFound, nothing, notice, pager, pill, type Tone, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 type Webhook = Static<typeof WebhookView>
@@ -58,11 +61,10 @@ async function list(visit: Visit) {
       ? notFound(cursor ? texts.searchOn : texts.noneFound)
       : nothing(language, texts.none)
   const shown = deliveries.length > 0 ? deliveryTable(visit, deliveries, names) : empty
-  const body = html`${heading(texts.title)}${developerTabs(visit, 'deliveries')}
-${card(null, filters(visit, webhooks))}
+  const body = html`${card(null, filters(visit, webhooks))}
 ${card(null, shown)}
 ${pager(visit, cursor)}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  return sendForDevelopers(visit, 'deliveries', { title: texts.title, body })
 }
 
 function filters(visit: Visit, webhooks: Webhook[]): Html {
@@ -123,14 +125,14 @@ async function show(visit: Visit, status = 200, fault: Html | null = null) {
       html`<button class="button slim">${texts.redeliver}</button>`,
     )
   const attempts = delivery.attempts.map((_attempt, i) => showAttempt(visit, delivery, i))
-  const body = html`${heading(title, again)}${developerTabs(visit, 'deliveries')}
-${doneNotice(visit, { redelivered: texts.redelivered })}${fault}
+  const body = html`${fault}
 <div class="columns">
 ${card(null, factsOf(visit, found))}
 ${card(texts.request, showRequest(visit, found))}
 </div>
 ${card(texts.attempts, html`<p class="soft">${attempts.length > 0 ? texts.responseText : texts.noAttempt}</p>${attempts.toReversed()}`)}`
-  return sendForDevelopers(visit, { title, body, status })
+  const done = { redelivered: texts.redelivered }
+  return sendForDevelopers(visit, 'deliveries', { title, actions: again, done, body, status })
 }
 
 function factsOf(visit: Visit, { delivery, webhook }: Found): Html {
@@ -212,6 +214,58 @@ async function redeliver(visit: Visit) {
 }
 
 const ONE = '/developers/deliveries/:id'
+
+const TONES: Record<DeliveryState, Tone> = { PENDING: 'warn', DELIVERED: 'good', FAILED: 'bad' }
+
+export const stateOf = ({ language }: Visit, status: DeliveryState): Html =>
+  pill(DELIVERIES[language].states[status], TONES[status])
+
+/** All deliveries of a company. */
+export const ALWAYS: Omit<Filter, 'limit'> = {
+  after: null,
+  webhookId: null,
+  status: null,
+  type: null,
+  period: { from: null, to: null, firstId: null, beforeId: null },
+}
+
+/** What the receiver has answered to an attempt. */
+function answerOf({ language }: Visit, attempt: Attempt | undefined): Shown {
+  const texts = DELIVERIES[language]
+  if (!attempt) return html`<span class="soft">${texts.waiting}</span>`
+  const { status, error } = attempt
+  const fault = error && (texts.errors[error] ?? error)
+  if (status === null) return fault ?? texts.noAnswer
+  return fault ? `HTTP ${status}: ${fault}` : `HTTP ${status}`
+}
+
+/** A table of deliveries. The names are those of the webhooks. */
+export function deliveryTable(
+  visit: Visit,
+  deliveries: Delivery[],
+  names: Map<Uuid, string>,
+): Html {
+  const { language } = visit
+  const texts = DELIVERIES[language]
+  const link = (delivery: Delivery) =>
+    html`<a href="${visit.url(`/developers/deliveries/${deliveryIdOf(delivery)}`)}">${EVENT_WORDS[language][delivery.type]}</a><br><code class="soft">${delivery.type}</code>`
+  return table(
+    texts.list,
+    [
+      { title: texts.event, kind: 'main', of: link },
+      {
+        title: texts.webhook,
+        of: ({ webhookId }) =>
+          html`<a href="${visit.url(`/developers/webhooks/${webhookId}`)}">${names.get(webhookId) ?? webhookId}</a>`,
+      },
+      { title: texts.state, of: ({ status }) => stateOf(visit, status) },
+      { title: texts.answer, of: ({ attempts }) => answerOf(visit, attempts.at(-1)) },
+      { title: texts.attempts, kind: 'number', of: ({ attempts }) => attempts.length },
+      { title: texts.at, of: ({ createdAt }) => moment(createdAt) },
+    ],
+    deliveries,
+  )
+}
 
 export const deliveriesRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/developers/deliveries', needs: 'webhooks:read', handle: list },

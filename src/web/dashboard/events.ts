@@ -1,20 +1,19 @@
 import type { Static } from 'typebox'
 import { listOfEvent } from '../../core/deliveries/browse-store.ts'
-import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
+import { type AnyEventType, EVENT_TYPES, type EventMode, TEST_EVENT } from '../../core/events.ts'
 import { findEvent, listNewest } from '../../core/feed/browse-store.ts'
 import type { WrittenEvent } from '../../core/feed/store.ts'
 import type { WebhookView } from '../../core/webhooks/view.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
-import { deliveryTable } from './delivery-parts.ts'
-import { developerTabs, sendForDevelopers } from './developers.ts'
-import { eventPeriod, readSpan } from './event-period.ts'
+import { deliveryTable } from './deliveries.ts'
+import { sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { EVENT_PAGES } from './events-texts.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
-import { card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
+import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
+import { card, moment, notFound, nothing, pager, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -50,10 +49,9 @@ async function list(visit: Visit) {
     ),
     dayFilter(visit, 'to', texts.until),
   ])
-  const body = html`${heading(texts.title)}${developerTabs(visit, 'events')}
-${card(null, filters)}${card(null, shown)}
+  const body = html`${card(null, filters)}${card(null, shown)}
 ${pager(visit, next && toPublic('evt', next))}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  return sendForDevelopers(visit, 'events', { title: texts.title, body })
 }
 
 function eventTable(visit: Visit, events: WrittenEvent[]): Html {
@@ -97,13 +95,58 @@ async function show(visit: Visit) {
     [texts.mode, texts.modes[event.mode]],
   ])
   const content = html`<p class="soft">${texts.bodyText}</p><pre class="code" tabindex="0">${JSON.stringify(JSON.parse(event.payload), null, 2)}</pre>`
-  const body = html`${heading(title)}${developerTabs(visit, 'events')}
-<div class="columns">${card(null, about)}${card(texts.body, content)}</div>
+  const body = html`<div class="columns">${card(null, about)}${card(texts.body, content)}</div>
 ${card(texts.deliveries, sent)}`
-  return sendForDevelopers(visit, { title, body })
+  return sendForDevelopers(visit, 'events', { title, body })
 }
 
 export const eventsRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/developers/events', needs: 'webhooks:read', handle: list },
   { method: 'GET', path: '/developers/events/:id', needs: 'webhooks:read', handle: show },
 ]
+
+const pt = {
+  title: 'Eventos',
+  list: 'Eventos da empresa, do mais recente ao mais antigo',
+  none: 'Quando uma cobrança for criada ou paga, o evento aparece aqui.',
+  noneFound: 'Nenhum evento com estes filtros.',
+  searchOn: 'Nada encontrado até aqui. A busca ainda não chegou ao fim: veja os mais antigos.',
+  type: 'Evento',
+  all: 'Todos',
+  until: 'Até o dia',
+  at: 'Quando',
+  id: 'Código',
+  mode: 'Modo',
+  modes: {
+    sandbox: 'Testes',
+    dev: 'Desenvolvimento',
+    live: 'Produção',
+  } satisfies Record<EventMode, string>,
+  body: 'Conteúdo',
+  bodyText: 'É o corpo que os webhooks recebem. Ele não tem dados pessoais do pagador.',
+  deliveries: 'Entregas deste evento',
+  noDeliveries: 'Nenhum webhook recebia este evento.',
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  title: 'Events',
+  list: 'Events of the company, newest first',
+  none: 'When a charge is created or paid, the event is shown here.',
+  noneFound: 'No event matches these filters.',
+  searchOn: 'Nothing was found so far. The search is not at its end yet: see older ones.',
+  type: 'Event',
+  all: 'All',
+  until: 'Until',
+  at: 'When',
+  id: 'Id',
+  mode: 'Mode',
+  modes: { sandbox: 'Sandbox', dev: 'Development', live: 'Live' },
+  body: 'Content',
+  bodyText: 'This is the body that webhooks get. It has no personal data of the payer.',
+  deliveries: 'Deliveries of this event',
+  noDeliveries: 'No webhook was subscribed to this event.',
+}
+
+const EVENT_PAGES: Record<Language, Texts> = { pt, en }

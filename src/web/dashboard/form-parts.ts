@@ -1,6 +1,12 @@
 import type { Language } from '../../lib/language.ts'
+import { Problem } from '../../lib/problems.ts'
+import { CHECKOUT } from '../checkout-texts.ts'
+import type { Field } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
+import type { Form } from '../site.ts'
+import { notice } from './parts.ts'
+import { problemText } from './problem-texts.ts'
 import { DASHBOARD } from './texts.ts'
 import type { Visit } from './visit.ts'
 
@@ -44,3 +50,92 @@ export const tabs = ({ url }: Pick<Visit, 'url'>, label: string, shown: Tab[]): 
     (tab) =>
       html`<a href="${url(tab.path)}"${tab.isHere && html` aria-current="true"`}>${tab.label}</a>`,
   )}</nav>`
+
+/** What people read at a field. `wrong` says what to type instead of what was refused. */
+export type FieldTexts = { label: string; wrong: string; hint?: string }
+
+/** A field of a form, without what depends on the language and on what was typed. */
+export type FieldPlan<Name extends string> = Pick<
+  Field,
+  | 'check'
+  | 'min'
+  | 'unless'
+  | 'width'
+  | 'isFilledIn'
+  | 'autocomplete'
+  | 'inputmode'
+  | 'maxlength'
+  | 'rows'
+  | 'options'
+> & {
+  name: Name
+  /** The name that the API has for it, if it is another one. */
+  path?: string
+  isOptional?: boolean
+}
+
+/** Fields with their texts, what was typed, and what is wrong with it. */
+export const fillFields = <Name extends string>(
+  plans: FieldPlan<Name>[],
+  texts: Record<Name, FieldTexts>,
+  typed: Form,
+  fault: FormFault | null,
+  language: Language,
+): Field[] =>
+  plans.map(({ name, path = name, isOptional, ...control }) => ({
+    ...control,
+    ...texts[name],
+    name,
+    value: typed[name] ?? '',
+    fault: fault?.isWrong(path) ? texts[name].wrong : null,
+    ...(isOptional ? { optional: CHECKOUT[language].optional } : {}),
+  }))
+
+/** The text of a field without spaces around it, or undefined if it was left empty. */
+export const textOf = (form: Form, name: string): string | undefined =>
+  form[name]?.trim() || undefined
+
+/** Why a form was refused. */
+export type FormFault = {
+  problem: Problem
+  /** Whether the field breaks its rule, by the name that the API has for it. */
+  isWrong(field: string): boolean
+  /** The sentence above the form. */
+  notice(language: Language): Html
+}
+
+const faultOf = (problem: Problem): FormFault => {
+  const paths =
+    problem.code === 'invalid_value'
+      ? problem.items.map(({ description }) => description.split(':')[0]!)
+      : []
+  return {
+    problem,
+    isWrong: (field) =>
+      paths.some(
+        (path) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`),
+      ),
+    notice: (language) =>
+      notice(
+        paths.length > 0 ? DASHBOARD[language].check : problemText(problem.code, language),
+        'bad',
+      ),
+  }
+}
+
+/**
+ * Does what a form asks for. If it is refused for a reason that the person can change, returns that
+ * reason, so that the form is shown again with what was typed. Anything else is thrown.
+ */
+export async function tryForm<T>(
+  act: () => Promise<T>,
+): Promise<{ fault: null; done: T } | { fault: FormFault; done: null }> {
+  try {
+    return { fault: null, done: await act() }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status === 404 || error.code === 'internal_error') {
+      throw error
+    }
+    return { fault: faultOf(error), done: null }
+  }
+}

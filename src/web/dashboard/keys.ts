@@ -4,34 +4,24 @@ import { SCOPES, type Scope } from '../../core/companies/rules.ts'
 import { type ApiKey, findKey, listKeysAfter } from '../../core/companies/store.ts'
 import { isKeyOfMoney, mailNewKey } from '../../core/people/owner-mails.ts'
 import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { requireFewAccessChanges } from './access-changes.ts'
 import { commitOnce } from './commit-once.ts'
-import { copyable, developerTabs, KEY_ROLES, sendForDevelopers } from './developers.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { KEYS } from './keys-texts.ts'
-import {
-  type Column,
-  card,
-  doneNotice,
-  heading,
-  moment,
-  nothing,
-  notice,
-  pager,
-  pill,
-  table,
-} from './parts.ts'
+import { copyable, KEY_ROLES, sendForDevelopers } from './developers.ts'
+import { type FormFault, tryForm } from './form-parts.ts'
+import { type Column, card, moment, nothing, notice, pager, pill, table } from './parts.ts'
+import { makeLink, slimForm } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
+const ALL = '/developers/keys'
 const PAGE_SIZE = 50
 const MAX_NAME = 255
 
 const urlOf = (visit: Visit, { id }: Pick<ApiKey, 'id'>, action: string): string =>
-  visit.url(`/developers/keys/${suffixOf(id)}/${action}`)
+  visit.url(`${ALL}/${suffixOf(id)}/${action}`)
 
 async function list(visit: Visit) {
   const { app, company, language, query } = visit
@@ -40,14 +30,14 @@ async function list(visit: Visit) {
   const found = await listKeysAfter(app.db, company.id, { limit: PAGE_SIZE + 1, after })
   const keys = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? suffixOf(keys.at(-1)!.id) : null
-  const create = html`<a class="button slim" href="${visit.url('/developers/keys/new')}">${icon('plus')}${texts.create}</a>`
-  const list =
-    keys.length > 0 ? table(texts.list, columnsOf(visit), keys) : nothing(language, texts.none)
-  const body = html`${heading(texts.title, create)}${developerTabs(visit, 'keys')}
-${doneNotice(visit, { revoked: texts.wasRevoked, shown: texts.wasShown })}
-${card(null, list)}
-${pager(visit, next)}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  const list = table(texts.list, columnsOf(visit), keys, nothing(language, texts.none))
+  return sendForDevelopers(visit, 'keys', {
+    title: texts.title,
+    actions: makeLink(visit, `${ALL}/new`, texts.create),
+    done: { revoked: texts.wasRevoked, shown: texts.wasShown },
+    body: html`${card(null, list)}
+${pager(visit, next)}`,
+  })
 }
 
 function columnsOf(visit: Visit): Column<ApiKey>[] {
@@ -133,13 +123,15 @@ ${boxesOf({
   hint: texts.scopesHint,
   fault: fault?.isWrong('scopes') ? texts.scopesWrong : null,
   boxes,
-})}
-<div class="actions"><button class="button slim">${texts.create}</button><a class="button quiet slim" href="${visit.url('/developers/keys')}">${texts.back}</a></div>`
-  const body = html`${heading(texts.create)}${developerTabs(visit, 'keys')}
-${fault?.notice(language)}
-${card(null, visit.formOf(visit.url('/developers/keys/new'), content, { kind: 'card-form' }))}`
-  const status = fault?.problem.status ?? 200
-  return sendForDevelopers(visit, { title: texts.create, body, status })
+})}`
+  const form = slimForm(
+    visit,
+    `${ALL}/new`,
+    content,
+    { label: texts.create },
+    { path: ALL, label: texts.back },
+  )
+  return sendForDevelopers(visit, 'keys', { title: texts.create, fault, body: card(null, form) })
 }
 
 const newForm = (visit: Visit) => showForm(visit, { name: '', scopes: USUAL }, null)
@@ -162,10 +154,10 @@ async function make(
   const { app, company, person } = visit
   if (isKeyOfMoney(company, wanted.scopes)) await requireFewAccessChanges(app, company.id)
   const made: { text: string | null } = { text: null }
-  await commitOnce(visit, wanted, async (tx) => {
+  await commitOnce(visit, wanted, async (tx, control) => {
     const { id, text } = await createKey(tx, app.vault, company, wanted, app.clock.now())
     const { name, scopes } = wanted
-    await mailNewKey(tx, app.vault, company, wanted, person.name, app.systemClock.now())
+    await mailNewKey(tx, control, app.vault, company, wanted, person.name, app.systemClock.now())
     await visit.record(tx, action, { type: 'key', id }, { name, scopes })
     made.text = text
     return { id }
@@ -180,13 +172,12 @@ function showKey(visit: Visit, text: string | null, former: ApiKey | null) {
   const revoke =
     former &&
     html`<p>${texts.rotated}</p><a class="button quiet slim" href="${urlOf(visit, former, 'revoke')}">${texts.revokeOld}</a>`
-  const body = html`${heading(texts.newKey)}${developerTabs(visit, 'keys')}
-${card(
-  null,
-  html`${notice(texts.shownOnce, 'warn')}${copyable(text, texts.copy, visit)}<p class="soft">${texts.keepSafe}</p>${revoke}
-<div class="actions"><a class="button slim" href="${visit.url('/developers/keys')}">${texts.done}</a></div>`,
-)}`
-  return sendForDevelopers(visit, { title: texts.newKey, body })
+  const body = card(
+    null,
+    html`${notice(texts.shownOnce, 'warn')}${copyable(text, texts.copy, visit)}<p class="soft">${texts.keepSafe}</p>${revoke}
+<div class="actions"><a class="button slim" href="${visit.url(ALL)}">${texts.done}</a></div>`,
+  )
+  return sendForDevelopers(visit, 'keys', { title: texts.newKey, body })
 }
 
 /** The key that the URL names, if it still works. */
@@ -200,13 +191,11 @@ async function requireKey({ app, company, params }: Visit): Promise<ApiKey> {
 type Question = { title: string; text: string; action: 'rotate' | 'revoke'; label: string }
 
 /** Asks before a key is rotated or revoked. */
-function ask(visit: Visit, key: ApiKey, { title, text, action, label }: Question) {
-  const texts = KEYS[visit.language]
-  const content = html`<p>${text}</p>${scopesInWords(visit, key.scopes)}
-<div class="actions"><button class="button slim">${label}</button><a class="button quiet slim" href="${visit.url('/developers/keys')}">${texts.keep}</a></div>`
-  const body = html`${heading(title)}${developerTabs(visit, 'keys')}
-${card(null, visit.formOf(urlOf(visit, key, action), content, { kind: 'card-form' }))}`
-  return sendForDevelopers(visit, { title, body })
+function ask(visit: Visit, { id, scopes }: ApiKey, { title, text, action, label }: Question) {
+  const content = html`<p>${text}</p>${scopesInWords(visit, scopes)}`
+  const back = { path: ALL, label: KEYS[visit.language].keep }
+  const form = slimForm(visit, `${ALL}/${suffixOf(id)}/${action}`, content, { label }, back)
+  return sendForDevelopers(visit, 'keys', { title, body: card(null, form) })
 }
 
 async function askToRotate(visit: Visit) {
@@ -218,8 +207,7 @@ async function askToRotate(visit: Visit) {
 
 function refuseToRotate(visit: Visit) {
   const { title, tooMuch } = KEYS[visit.language]
-  const body = html`${heading(title)}${developerTabs(visit, 'keys')}${notice(tooMuch, 'bad')}`
-  return sendForDevelopers(visit, { title, body, status: 403 })
+  return sendForDevelopers(visit, 'keys', { title, body: notice(tooMuch, 'bad'), status: 403 })
 }
 
 async function rotate(visit: Visit) {
@@ -248,10 +236,9 @@ async function revoke(visit: Visit) {
     // After the answer no server may accept the key.
     await waitUntilApplied(app.db)
   }
-  return visit.redirect('/developers/keys', 'revoked')
+  return visit.redirect(ALL, 'revoked')
 }
 
-const ALL = '/developers/keys'
 /** Whoever makes keys has just proved who they are. A key may move money. */
 const MAKES = { needs: KEY_ROLES, confirmed: true, movesMoney: true } as const
 const REVOKES = { needs: KEY_ROLES, confirmed: true, needsFactor: true } as const
@@ -265,3 +252,116 @@ export const keysRoutes: DashboardRoute[] = [
   { ...REVOKES, method: 'GET', path: `${ALL}/:id/revoke`, handle: askToRevoke },
   { ...REVOKES, method: 'POST', path: `${ALL}/:id/revoke`, handle: revoke },
 ]
+
+const pt = {
+  title: 'Chaves de API',
+  list: 'Chaves de API da empresa, da mais recente à mais antiga',
+  create: 'Criar chave',
+  none: 'Crie uma chave para que o seu sistema possa usar a API.',
+  name: 'Nome',
+  nameHint: 'Para reconhecer a chave depois, por exemplo: loja virtual.',
+  nameWrong: 'Informe um nome de 1 a 255 caracteres.',
+  scopes: 'O que a chave pode fazer',
+  scopesHint: 'Marque só o necessário. Uma chave nunca pode mais do que o seu perfil.',
+  scopesWrong: 'Marque ao menos uma permissão, entre as que o seu perfil tem.',
+  all: 'Tudo',
+  words: {
+    'payments:read': 'Ver cobranças, pagamentos e assinaturas',
+    'payments:write': 'Criar cobranças e assinaturas, devolver pagamentos',
+    'catalog:read': 'Ver clientes e produtos',
+    'catalog:write': 'Criar e alterar clientes e produtos',
+    'webhooks:read': 'Ver webhooks e eventos',
+    'webhooks:write': 'Criar e alterar webhooks',
+    'balance:read': 'Ver saldo, extrato e saques',
+    'balance:write': 'Solicitar e confirmar saques',
+    'company:read': 'Ver os dados da empresa',
+    'company:write': 'Alterar os dados da empresa',
+  } satisfies Record<Scope, string>,
+  lastUsed: 'Último uso',
+  never: 'Nunca usada',
+  created: 'Criada em',
+  state: 'Situação',
+  active: 'Ativa',
+  revoked: 'Revogada',
+  actions: 'Ações',
+  rotate: 'Gerar nova chave',
+  revoke: 'Revogar',
+  back: 'Voltar às chaves',
+  newKey: 'Sua nova chave',
+  shownOnce: 'Copie a chave agora: ela não será mostrada de novo.',
+  keepSafe: 'Guarde-a como uma senha. Quem tem a chave age em nome da empresa.',
+  done: 'Já copiei a chave',
+  copy: 'a chave',
+  rotateTitle: (name: string) => `Gerar nova chave no lugar de ${name}`,
+  rotateText:
+    'Criamos outra chave com o mesmo nome e as mesmas permissões. A atual continua funcionando até você revogá-la, para que a troca no seu sistema não pare nada.',
+  rotated:
+    'A chave anterior continua funcionando. Revogue-a quando o seu sistema já usar a nova chave.',
+  revokeOld: 'Revogar a chave anterior',
+  tooMuch:
+    'Esta chave pode mais do que o seu perfil. Peça a um responsável pela empresa que a troque.',
+  revokeTitle: (name: string) => `Revogar a chave ${name}?`,
+  revokeText:
+    'Todo sistema que usa esta chave deixa de funcionar na hora. Não é possível desfazer.',
+  keep: 'Manter a chave',
+  wasRevoked: 'A chave foi revogada.',
+  wasShown:
+    'Este formulário já tinha criado a chave, e ela só é mostrada uma vez. Se você não a copiou, troque-a.',
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  title: 'API keys',
+  list: 'API keys of the company, newest first',
+  create: 'Create a key',
+  none: 'Create a key so that your system can use the API.',
+  name: 'Name',
+  nameHint: 'To recognize the key later, for example: online store.',
+  nameWrong: 'Enter a name of 1 to 255 characters.',
+  scopes: 'What the key may do',
+  scopesHint: 'Check only what is needed. A key can never do more than your role.',
+  scopesWrong: 'Check at least one permission, of those that your role has.',
+  all: 'Everything',
+  words: {
+    'payments:read': 'See charges, payments and subscriptions',
+    'payments:write': 'Create charges and subscriptions, refund payments',
+    'catalog:read': 'See customers and products',
+    'catalog:write': 'Create and change customers and products',
+    'webhooks:read': 'See webhooks and events',
+    'webhooks:write': 'Create and change webhooks',
+    'balance:read': 'See balance, statement and withdrawals',
+    'balance:write': 'Request and confirm withdrawals',
+    'company:read': 'See the company',
+    'company:write': 'Change the company',
+  },
+  lastUsed: 'Last used',
+  never: 'Never used',
+  created: 'Created',
+  state: 'Status',
+  active: 'Active',
+  revoked: 'Revoked',
+  actions: 'Actions',
+  rotate: 'Rotate',
+  revoke: 'Revoke',
+  back: 'Back to the keys',
+  newKey: 'Your new key',
+  shownOnce: 'Copy the key now: it is not shown again.',
+  keepSafe: 'Keep it like a password. Whoever has it acts for the company.',
+  done: 'I have copied the key',
+  copy: 'the key',
+  rotateTitle: (name) => `Rotate the key ${name}`,
+  rotateText:
+    'We create another key with the same name and permissions. The present one works until you revoke it, so that nothing stops while you change your system.',
+  rotated: 'The former key still works. Revoke it when your system uses the new one.',
+  revokeOld: 'Revoke the former key',
+  tooMuch: 'This key can do more than your role. Ask an owner of the company to rotate it.',
+  revokeTitle: (name) => `Revoke the key ${name}?`,
+  revokeText: 'Every system that uses this key stops working at once. This cannot be undone.',
+  keep: 'Keep the key',
+  wasRevoked: 'The key is revoked.',
+  wasShown:
+    'This form had created the key already, and a key is shown only once. If you did not copy it, rotate it.',
+}
+
+const KEYS: Record<Language, Texts> = { pt, en }

@@ -7,19 +7,22 @@ import { fieldsOf } from '../forms.ts'
 import { html } from '../html.ts'
 import type { Page } from '../layout.ts'
 import type { Form } from '../site.ts'
-import { fillFields } from './fields.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
+import { type FormFault, fillFields, tryForm } from './form-parts.ts'
 import {
   amountPlan,
   commonBody,
   descriptionPlan,
   devModeField,
   externalIdPlan,
+  findPayers,
+  isStep,
   lifetimePlan,
+  type Payers,
+  payerBody,
+  payerFields,
+  previewCharge,
   sendNewForm,
 } from './new-parts.ts'
-import { findPayers, isStep, type Payers, payerBody, payerFields } from './new-payer.ts'
-import { previewCharge } from './new-preview.ts'
 import { NEW } from './new-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 

@@ -5,6 +5,7 @@ import type { Summary } from '../../core/charges/search-view.ts'
 import { findStaticCodes, listStaticCodes } from '../../core/charges/static-store.ts'
 import type { ChargeView, SalesLimits, StaticCodeView } from '../../core/charges/view.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
@@ -14,10 +15,7 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { sendPage } from '../layout.ts'
 import type { Form } from '../site.ts'
-import { fillFields } from './fields.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { backLink } from './form-parts.ts'
-import { NEW_CODE } from './new-code-texts.ts'
+import { backLink, type FormFault, fillFields, tryForm } from './form-parts.ts'
 import { amountPlan, devModeField, sendNewForm } from './new-parts.ts'
 import { NEW } from './new-texts.ts'
 import { card, doneNotice, heading, moment, money, nothing, pager, pill, table } from './parts.ts'
@@ -165,9 +163,9 @@ async function salesOf(visit: Visit, { id }: StaticCode): Promise<Html> {
       { title: texts.amount, kind: 'number', of: ({ total }) => money(total) },
     ],
     data,
+    nothing(language, texts.noSales),
   )
-  const content = data.length === 0 ? nothing(language, texts.noSales) : list
-  return card(texts.sales, html`${content}${pager(visit, next)}`)
+  return card(texts.sales, html`${list}${pager(visit, next)}`)
 }
 
 /** A sign for the counter. It is readable without colors, because few print in color. */
@@ -200,3 +198,70 @@ export const newCodeRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/new/code/:id', needs: 'payments:read', handle: showOne },
   { method: 'GET', path: '/new/code/:id/sign', needs: 'payments:read', handle: showSign },
 ]
+
+const pt = {
+  title: (amount: string) => `QR Code fixo de ${amount}`,
+  limit: (remaining: string) =>
+    `Neste mês ainda é possível receber ${remaining} por QR Codes fixos.`,
+  codes: 'Seus QR Codes fixos',
+  code: 'QR Code',
+  amount: 'Valor',
+  madeAt: 'Criado em',
+  test: 'Teste',
+  qr: 'QR Code e código copia e cola',
+  copyWhat: 'o código Pix',
+  copied: 'Copiado',
+  sign: 'Abrir placa para imprimir',
+  alt: 'QR Code Pix',
+  sales: 'Vendas deste QR Code',
+  salesHint: 'Cada pagamento aparece aqui assim que chega.',
+  recent: 'Últimos 31 dias',
+  count: (count: number) => (count === 1 ? '1 venda' : `${count} vendas`),
+  noSales: 'Ninguém pagou com este QR Code ainda.',
+  sale: 'Venda',
+  payer: 'Quem pagou',
+  state: 'Situação',
+  paidAt: 'Paga em',
+  noPayer: 'Não informado',
+  print: 'Imprimir placa',
+  printHint: 'A placa sai em folha A6 (105 × 148 mm). Também fica boa em preto e branco.',
+  aim: 'Aponte a câmera',
+  steps: 'Abra o aplicativo do seu banco, escolha Pix e leia o QR Code.',
+  payTo: 'Pague com Pix',
+  done: { made: 'QR Code criado. Imprima a placa e deixe no balcão.' },
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  title: (amount) => `Static QR code of ${amount}`,
+  limit: (remaining) => `This month static QR codes may still receive ${remaining}.`,
+  codes: 'Your static QR codes',
+  code: 'QR code',
+  amount: 'Amount',
+  madeAt: 'Created at',
+  test: 'Test',
+  qr: 'QR code and copy-and-paste code',
+  copyWhat: 'the Pix code',
+  copied: 'Copied',
+  sign: 'Open the sign to print',
+  alt: 'Pix QR code',
+  sales: 'Sales of this QR code',
+  salesHint: 'Each payment appears here as soon as it arrives.',
+  recent: 'Last 31 days',
+  count: (count) => (count === 1 ? '1 sale' : `${count} sales`),
+  noSales: 'Nobody has paid with this QR code yet.',
+  sale: 'Sale',
+  payer: 'Paid by',
+  state: 'Status',
+  paidAt: 'Paid at',
+  noPayer: 'Not given',
+  print: 'Print the sign',
+  printHint: 'The sign is printed on A6 paper (105 × 148 mm). Black and white is fine too.',
+  aim: 'Point your camera',
+  steps: 'Open the app of your bank, choose Pix and scan the QR code.',
+  payTo: 'Pay with Pix',
+  done: { made: 'QR code created. Print the sign and put it on the counter.' },
+}
+
+const NEW_CODE: Record<Language, Texts> = { pt, en }

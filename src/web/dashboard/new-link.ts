@@ -10,20 +10,24 @@ import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon, type Page } from '../layout.ts'
 import type { Form } from '../site.ts'
-import { type FieldPlan, fillFields, textOf } from './fields.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
+import { type FieldPlan, type FormFault, fillFields, textOf, tryForm } from './form-parts.ts'
 import {
+  type Around,
   amountPlan,
+  aroundOf,
   commonBody,
   descriptionPlan,
   devModeField,
   externalIdPlan,
+  isStep,
   lifetimePlan,
+  MAX_SELLABLE,
+  payerBody,
+  payerFields,
+  previewCharge,
+  productOptions,
   sendNewForm,
 } from './new-parts.ts'
-import { isStep, payerBody, payerFields } from './new-payer.ts'
-import { previewCharge } from './new-preview.ts'
-import { type Around, aroundOf, MAX_SELLABLE, productOptions } from './new-products.ts'
 import { NEW, type NewField } from './new-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 

@@ -1,15 +1,29 @@
 import type { FastifyReply } from 'fastify'
+import { type Charge, newCharge } from '../../core/charges/rules.ts'
+import { sealPerson } from '../../core/customers/sealing.ts'
+import type { ShownProduct } from '../../core/products/view.ts'
+import { newId } from '../../lib/ids.ts'
+import { formatReais } from '../../lib/money.ts'
+import { Problem } from '../../lib/problems.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
-import { checkbox } from '../forms.ts'
-import type { Html, Shown } from '../html.ts'
-import { html } from '../html.ts'
-import { type Page, pageText } from '../layout.ts'
+import { plainTaxId } from '../../pix/tax-id.ts'
+import { chargePage } from '../checkout.ts'
+import { checkbox, field, fieldsOf, type Option } from '../forms.ts'
+import { type Html, html, type Shown } from '../html.ts'
+import { icon, type Page, pageText } from '../layout.ts'
 import type { Form } from '../site.ts'
-import type { FieldPlan } from './fields.ts'
-import type { FormFault } from './form-faults.ts'
-import { backLink, formButtons } from './form-parts.ts'
+import { personPlans, type ShownCustomer, searchCustomers } from './customers.ts'
+import { CUSTOMERS } from './customers-texts.ts'
+import {
+  backLink,
+  type FieldPlan,
+  type FormFault,
+  fillFields,
+  formButtons,
+  textOf,
+} from './form-parts.ts'
 import { NEW, type NewField, type NewKind } from './new-texts.ts'
-import { card, heading, notice } from './parts.ts'
+import { card, heading, listedTaxId, notice } from './parts.ts'
 import type { Visit } from './visit.ts'
 
 const MAX_DESCRIPTION = 140
@@ -101,4 +115,175 @@ function previewCard({ request, site, language }: Visit, page: Page): Html {
   const text = pageText(request, site.assets, shown)
   return html`<section class="card preview" id="preview" aria-labelledby="preview-title"><h2 id="preview-title" tabindex="-1" autofocus>${texts.previewTitle}</h2><p class="hint">${texts.previewHint}</p>
 <iframe class="preview-frame" title="${texts.previewFrame}" sandbox="allow-same-origin" srcdoc="${text}"></iframe></section>`
+}
+
+/** How many customers a search shows. */
+const MAX_FOUND = 10
+
+/** The customers to choose from. Null: nobody was searched for. */
+export type Payers = { found: ShownCustomer[] | null; chosen: ShownCustomer | null }
+
+/** What the buttons of a form do that do not create anything. */
+export const isStep = ({ form }: Visit, step: 'find' | 'rows' | 'preview'): boolean =>
+  form.step === step
+
+/** Finds the customer who was chosen, and those whom the search box names. */
+export async function findPayers(visit: Visit): Promise<Payers> {
+  const { form, query } = visit
+  const id = form.customerId ?? query.customer
+  const chosen = id ? await findCustomer(visit, id) : null
+  const text = textOf(form, 'find')
+  if (!isStep(visit, 'find') || !text) return { found: null, chosen }
+  const { data } = await searchCustomers(visit, text, { limit: MAX_FOUND })
+  return { found: data, chosen: data[0] ?? null }
+}
+
+async function findCustomer(visit: Visit, id: string): Promise<ShownCustomer | null> {
+  try {
+    return (await visit.operate<ShownCustomer>('getCustomer', { params: { id } })).data
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return null
+    throw error
+  }
+}
+
+/** The payer as a charge names them: the chosen customer, or what was typed. */
+export function payerBody(form: Form, { chosen }: Payers): Record<string, string> {
+  if (!chosen) {
+    const typed = ['email', 'phone'].flatMap((name) => {
+      const text = textOf(form, name)
+      return text ? [[name, text]] : []
+    })
+    const known = { name: textOf(form, 'name') ?? '', taxId: textOf(form, 'taxId') ?? '' }
+    return { ...known, ...Object.fromEntries(typed) }
+  }
+  const { id: _id, companyId, status, createdAt, updatedAt, ...person } = chosen
+  return person
+}
+
+type PayerNeeds = {
+  /** The name that the API has for the payer, before those of the fields. */
+  path: string
+  /** Whether e-mail address and phone must be given. */
+  isWhole?: boolean
+}
+
+/** The part of a form that says who pays: a customer, found by a search, or somebody new. */
+export function payerFields(
+  visit: Visit,
+  payers: Payers,
+  typed: Form,
+  fault: FormFault | null,
+  { path, isWhole = false }: PayerNeeds,
+): Html {
+  const { language, company } = visit
+  const texts = NEW[language]
+  const isOptional = (name: string) => !isWhole && (name === 'email' || name === 'phone')
+  const plans = personPlans(company).map((plan) => ({
+    ...plan,
+    path: `${path}${plan.name}`,
+    // A browser must not ask for the fields while a customer is chosen instead.
+    isFilledIn: true,
+    isOptional: isOptional(plan.name),
+    // A subscription may be for whoever has the link, and then it needs nobody.
+    ...(isWhole || isOptional(plan.name) ? {} : { unless: 'customerId' }),
+  }))
+  const fields = fillFields(plans, CUSTOMERS[language].fields, typed, fault, language)
+  const search = {
+    name: 'find',
+    label: texts.find,
+    value: typed.find ?? '',
+    fault: null,
+    wrong: '',
+  }
+  return html`<fieldset class="card-form payer"><legend>${texts.payer}</legend>
+<div class="filters"><div class="search">${field({ ...search, isFilledIn: true }, false)}</div><button class="button quiet" name="step" value="find" formnovalidate>${icon('search')}<span>${texts.findButton}</span></button></div>
+${choices(visit, payers)}
+<div class="new-payer">${fieldsOf(fields)}</div></fieldset>`
+}
+
+function choices({ language }: Visit, { found, chosen }: Payers): Shown {
+  const texts = NEW[language]
+  if (found?.length === 0) return html`<p class="notice" role="status">${texts.nobodyFound}</p>`
+  const shown = found ?? (chosen ? [chosen] : [])
+  if (shown.length === 0) return null
+  const isOn = (id: string | null) => (chosen?.id ?? null) === id && html` checked`
+  const rows = shown.map(
+    ({ id, name, taxId, email }, i) =>
+      html`<li class="check"><input type="radio" name="customerId" id="customer-${i}" value="${id}"${isOn(id)}><label for="customer-${i}">${name}<span class="soft small choice-note">${listedTaxId(plainTaxId(taxId))}${email && ` · ${email}`}</span></label></li>`,
+  )
+  return html`<fieldset><legend class="hide">${texts.chooseWho}</legend><ul class="rows choices">${rows}<li class="check"><input type="radio" name="customerId" id="customer-new" value=""${isOn(null)}><label for="customer-new">${texts.somebodyNew}</label></li></ul></fieldset>`
+}
+
+/** How many products a form offers: the newest, and the one that it was opened for. */
+export const MAX_SELLABLE = 100
+
+/** The newest products that can be sold, and the one with the given id. */
+async function listSellable(
+  visit: Visit,
+  type: ShownProduct['type'],
+  id: string | undefined,
+): Promise<ShownProduct[]> {
+  const query = { type, status: 'ACTIVE', limit: String(MAX_SELLABLE) }
+  const { data } = await visit.operate<ShownProduct[]>('listProducts', { query })
+  if (!id || data.some((product) => product.id === id)) return data
+  try {
+    const asked = await visit.operate<ShownProduct>('getProduct', { params: { id } })
+    return [asked.data, ...data]
+  } catch (error) {
+    if (error instanceof Problem && error.status === 404) return data
+    throw error
+  }
+}
+
+/** What a form that sells products is shown with, beside what was typed. */
+export type Around = { payers: Payers; products: ShownProduct[] }
+
+export async function aroundOf(visit: Visit, type: ShownProduct['type']): Promise<Around> {
+  const [payers, products] = await Promise.all([
+    findPayers(visit),
+    listSellable(visit, type, visit.query.product),
+  ])
+  return { payers, products }
+}
+
+export const productOptions = (products: ShownProduct[], none: string): Option[] => [
+  { value: '', label: none },
+  ...products.map(({ id, name, price }) => ({
+    value: id,
+    label: `${name} · ${formatReais(price)}`,
+  })),
+]
+
+/** What a charge that is not made would have. */
+type Planned = Pick<Charge, 'kind' | 'amount' | 'description' | 'link' | 'devMode'> & {
+  lifetime_s: number
+  payer: Record<string, string>
+}
+
+/** The page of a charge that is not made: of the same parts, and stored nowhere. */
+export function previewCharge({ app, company }: Visit, planned: Planned): Page {
+  const { lifetime_s, payer, kind, ...fields } = planned
+  const language = company.language
+  const createdAt = app.clock.now()
+  const person = { name: payer.name ?? '', taxId: payer.taxId ?? '' }
+  const charge = newCharge({
+    ...fields,
+    companyId: company.id,
+    id: newId(),
+    kind,
+    createdAt,
+    expiresAt: new Date(createdAt.getTime() + lifetime_s * 1000),
+    payer: person.name ? { name: person.name, ...sealPerson(app.vault, company.id, person) } : null,
+    brCode: kind === 'PIX' ? NEW[language].sampleCode : null,
+  })
+  return chargePage({
+    app,
+    company,
+    token: 'preview',
+    language,
+    chosen: null,
+    charge,
+    collection: null,
+  })
 }

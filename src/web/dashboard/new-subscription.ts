@@ -9,14 +9,19 @@ import { html } from '../html.ts'
 import type { Page } from '../layout.ts'
 import type { Form } from '../site.ts'
 import { offerPage } from '../subscription.ts'
-import { newCustomerBody } from './customers-form.ts'
-import type { ShownCustomer } from './customers-search.ts'
-import { fillFields } from './fields.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { backLink } from './form-parts.ts'
-import { sendNewForm } from './new-parts.ts'
-import { isStep, type Payers, payerBody, payerFields } from './new-payer.ts'
-import { type Around, aroundOf, productOptions } from './new-products.ts'
+import type { ShownCustomer } from './customers.ts'
+import { newCustomerBody } from './customers.ts'
+import { backLink, type FormFault, fillFields, tryForm } from './form-parts.ts'
+import {
+  type Around,
+  aroundOf,
+  isStep,
+  type Payers,
+  payerBody,
+  payerFields,
+  productOptions,
+  sendNewForm,
+} from './new-parts.ts'
 import { NEW } from './new-texts.ts'
 import { card, heading, nothing } from './parts.ts'
 import { SUBSCRIPTIONS } from './subscriptions-texts.ts'

@@ -1,6 +1,8 @@
+import type { Needs } from '../../core/people/rules.ts'
 import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
+import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
 import { DASHBOARD } from './texts.ts'
@@ -14,8 +16,17 @@ export type Column<T> = {
   kind?: 'number' | 'main'
 }
 
-/** A table. On a phone each record is a block, with the titles beside the values. */
-export function table<T>(caption: string, columns: Column<T>[], records: T[]): Html {
+/**
+ * A table. On a phone each record is a block, with the titles beside the values. `empty` is shown
+ * instead if there are no records.
+ */
+export function table<T>(
+  caption: string,
+  columns: Column<T>[],
+  records: T[],
+  empty: Html | null = null,
+): Html {
+  if (empty && records.length === 0) return empty
   const head = columns.map(({ title, kind }) => html`<th scope="col" class="${kind}">${title}</th>`)
   const row = (record: T) =>
     html`<tr>${columns.map(({ title, kind, of }) => html`<td class="${kind}" data-title="${title}">${of(record)}</td>`)}</tr>`
@@ -86,3 +97,20 @@ export function moment(at: Date | string): Html {
   const date = new Date(at)
   return html`<time class="nowrap" datetime="${date.toISOString()}">${formatMoment(date)}</time>`
 }
+
+export type SectionTab = { path: string; title: string; needs: Needs }
+
+/** Links between the pages of one section. Those that the person may not see are left out. */
+export function sectionTabs(visit: Visit, label: string, all: SectionTab[], here: string): Html {
+  const current = html` aria-current="page"`
+  const link = ({ path, title }: SectionTab) =>
+    html`<a href="${visit.url(path)}"${path === here && current}>${title}</a>`
+  return html`<nav class="section-tabs" aria-label="${label}">${all.filter(({ needs }) => visit.can(needs)).map(link)}</nav>`
+}
+
+/** A payer's tax id in a list, where everybody sees it masked. */
+export const listedTaxId = maskTaxId
+
+/** A payer's tax id on a page of its own: whole for whoever may act on payments. */
+export const wholeTaxId = ({ can }: Pick<Visit, 'can'>, taxId: string): string =>
+  can('payments:write') ? punctuateTaxId(taxId) : maskTaxId(taxId)

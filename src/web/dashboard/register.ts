@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { recordActivity } from '../../core/activity/record.ts'
-import { placeOf } from '../../core/app.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import type { Company } from '../../core/companies/rules.ts'
 import { findCompany } from '../../core/companies/store.ts'
@@ -8,6 +7,7 @@ import { listInvitationsTo } from '../../core/people/link-store.ts'
 import { isAllowed, ROLES, type Role, SCOPES_OF } from '../../core/people/rules.ts'
 import { mayMoveMoney } from '../../core/people/second-factors.ts'
 import { findRole, listMemberships, type Membership } from '../../core/people/store.ts'
+import { placeOf } from '../../core/places/front.ts'
 import { idOfSuffix } from '../../lib/ids.ts'
 import type { RateLimit } from '../../lib/limits.ts'
 import { problem } from '../../lib/problems.ts'
@@ -133,7 +133,7 @@ async function findMember({ site, person, params }: SignedIn) {
   if (id === null) return null
   const app = await placeOf(site.app, id)
   const [role, company] = await Promise.all([
-    findRole(site.app.db, id, person.id),
+    findRole(site.app.db.control, id, person.id),
     findCompany(app.db, id),
   ])
   return role && company ? { role, company } : null
@@ -186,8 +186,8 @@ async function showCompanies(visitor: SignedIn): Promise<FastifyReply> {
   const { site, reply, person, language } = visitor
   const texts = DASHBOARD[language]
   const [memberships, invitations] = await Promise.all([
-    listMemberships(site.app.db, person.id),
-    listInvitationsTo(site.app.db, person.email, site.app.systemClock.now()),
+    listMemberships(site.app.db.control, person.id),
+    listInvitationsTo(site.app.db.control, person.email, site.app.systemClock.now()),
   ])
   const reached = memberships.filter(({ name }) => name !== null)
   if (memberships.length === 1 && reached.length === 1 && invitations.length === 0)

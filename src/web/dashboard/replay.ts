@@ -4,10 +4,10 @@ import type { WebhookView } from '../../core/webhooks/view.ts'
 import { field } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { DELIVERIES } from './deliveries-texts.ts'
-import { developerTabs, sendForDevelopers } from './developers.ts'
-import { eventPeriod, readSpan, type Span } from './event-period.ts'
-import { tryForm } from './form-faults.ts'
-import { card, heading, notice } from './parts.ts'
+import { sendForDevelopers } from './developers.ts'
+import { eventPeriod, readSpan, type Span } from './filters.ts'
+import { tryForm } from './form-parts.ts'
+import { card, notice } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { WEBHOOKS } from './webhooks-texts.ts'
 
@@ -34,9 +34,9 @@ async function show(visit: Visit, asked: Asked, status = 200, fault: Html | null
   })
   const isAsked = visit.query.status !== undefined || visit.request.method === 'POST'
   const title = texts.replayTitle(webhook.name)
-  const body = html`${heading(title)}${developerTabs(visit, 'webhooks')}${fault}
+  const body = html`${fault}
 ${card(null, html`<p>${texts.replayText}</p>${choice(visit, asked)}${isAsked && (await confirm(visit, asked))}`)}`
-  return sendForDevelopers(visit, { title, body, status })
+  return sendForDevelopers(visit, 'webhooks', { title, body, status })
 }
 
 function choice({ language, request }: Visit, { which, typed }: Asked): Html {

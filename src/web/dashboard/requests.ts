@@ -13,18 +13,18 @@ import {
   type RequestFilter,
 } from '../../core/request-log/store.ts'
 import { idOfSuffix, lowestIdAt, suffixOf, timeOf, type Uuid } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import { problem } from '../../lib/problems.ts'
 import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
-import { copyable, developerTabs, sendForDevelopers } from './developers.ts'
+import { copyable, sendForDevelopers } from './developers.ts'
 import { explainError } from './error-texts.ts'
 import { dayFilter, filterForm, searchFilter, selectFilter } from './filters.ts'
 import { backLink } from './form-parts.ts'
 import {
   type Column,
   card,
-  heading,
   moment,
   notFound,
   nothing,
@@ -33,7 +33,6 @@ import {
   pill,
   table,
 } from './parts.ts'
-import { REQUESTS } from './requests-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PATH = '/developers/requests'
@@ -81,12 +80,11 @@ async function list(visit: Visit): Promise<FastifyReply> {
         ? notFound(next === null ? texts.emptyFiltered : texts.searchOn)
         : nothing(language, texts.empty)
   const isPart = next !== null && requests.length < PAGE_SIZE
-  const body = html`${heading(texts.title)}${developerTabs(visit, 'requests')}
-<p class="soft">${texts.about}</p>
+  const body = html`<p class="soft">${texts.about}</p>
 ${wanted && notice(texts.notFound, 'warn')}
 ${card(null, html`${filtersOf(visit, keys, operations)}${shown}${isPart && html`<p class="soft">${texts.searchedUntil} ${moment(timeOf(next))}.</p>`}`)}
 ${pager(visit, next && suffixOf(next))}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  return sendForDevelopers(visit, 'requests', { title: texts.title, body })
 }
 
 /** A request of the last 7 days, by its id as answers have it. */
@@ -176,8 +174,8 @@ async function showOne(visit: Visit): Promise<FastifyReply> {
         ])}<p><a href="/docs">${texts.one.reference}</a></p>`,
     ),
   ]
-  const body = html`${backLink(visit, PATH, texts.one.back)}${heading(texts.one.title)}
-<div class="columns">
+  const back = backLink(visit, PATH, texts.one.back)
+  const body = html`<div class="columns">
 ${card(
   callOf(visit, operation),
   html`${copyable(suffixOf(id), texts.one.copyId, visit)}${facts([
@@ -191,10 +189,117 @@ ${card(
 )}
 ${error}
 </div>`
-  return sendForDevelopers(visit, { title: texts.one.title, body })
+  return sendForDevelopers(visit, 'requests', { title: texts.one.title, back, body })
 }
 
 export const requestsRoutes: DashboardRoute[] = [
   { method: 'GET', path: PATH, needs: 'webhooks:read', handle: list },
   { method: 'GET', path: `${PATH}/:id`, needs: 'webhooks:read', handle: showOne },
 ]
+
+const pt = {
+  title: 'Requisições',
+  about:
+    'As chamadas à API nos últimos 7 dias. O corpo das requisições e os dados dos pagadores não são guardados aqui. O id de cada uma está no cabeçalho X-Request-Id da resposta.',
+  caption: 'Requisições, as mais recentes primeiro',
+  empty: 'As chamadas que suas chaves fizerem à API aparecem aqui.',
+  emptyFiltered: 'Nenhuma requisição com estes filtros.',
+  searchOn: 'Nada encontrado até aqui. A busca ainda não chegou ao fim: veja as mais antigas.',
+  /** A moment follows. */
+  searchedUntil: 'A busca chegou até',
+  notFound: 'Nenhuma requisição dos últimos 7 dias tem este id.',
+  columns: {
+    operation: 'Operação',
+    status: 'Status',
+    time: 'Duração',
+    key: 'Chave',
+    at: 'Quando',
+    id: 'Id da requisição',
+  },
+  statuses: {
+    ok: 'Sucesso (2xx)',
+    refused: 'Recusadas (4xx)',
+    failed: 'Falhas do serviço (5xx)',
+  } satisfies Record<StatusClass, string>,
+  filters: {
+    id: 'Id da requisição',
+    status: 'Status',
+    allStatuses: 'Todos',
+    operation: 'Operação',
+    allOperations: 'Todas',
+    key: 'Chave',
+    allKeys: 'Todas',
+    from: 'De',
+    to: 'Até',
+  },
+  one: {
+    title: 'Requisição',
+    back: 'Requisições',
+    request: 'Chamada',
+    operation: 'Operação',
+    status: 'Status',
+    error: 'Código do erro',
+    meaning: 'O que aconteceu',
+    advice: 'O que fazer',
+    copyId: 'o id da requisição',
+    callerId: 'X-Request-Id enviado',
+    noBody: 'O corpo da requisição e o da resposta não são guardados.',
+    reference: 'Ver na documentação',
+  },
+  unknownKey: 'Chave desconhecida',
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  title: 'Requests',
+  about:
+    'The API calls of the last 7 days. Bodies of requests and data of payers are not kept here. The id of each is in the header X-Request-Id of its answer.',
+  caption: 'Requests, newest first',
+  empty: 'Calls that your keys send to the API are shown here.',
+  emptyFiltered: 'No request matches these filters.',
+  searchOn: 'Nothing was found so far. The search is not at its end yet: see older ones.',
+  searchedUntil: 'Searched back to',
+  notFound: 'No request of the last 7 days has this id.',
+  columns: {
+    operation: 'Operation',
+    status: 'Status',
+    time: 'Duration',
+    key: 'Key',
+    at: 'When',
+    id: 'Request id',
+  },
+  statuses: {
+    ok: 'Success (2xx)',
+    refused: 'Refused (4xx)',
+    failed: 'Faults of the service (5xx)',
+  },
+  filters: {
+    id: 'Request id',
+    status: 'Status',
+    allStatuses: 'All',
+    operation: 'Operation',
+    allOperations: 'All',
+    key: 'Key',
+    allKeys: 'All',
+    from: 'From',
+    to: 'To',
+  },
+  one: {
+    title: 'Request',
+    back: 'Requests',
+    request: 'Call',
+    operation: 'Operation',
+    status: 'Status',
+    error: 'Error code',
+    meaning: 'What happened',
+    advice: 'What to do',
+    copyId: 'the request id',
+    callerId: 'X-Request-Id as sent',
+    noBody: 'The bodies of the request and of the answer are not kept.',
+    reference: 'See the documentation',
+  },
+  unknownKey: 'Unknown key',
+}
+
+const REQUESTS: Record<Language, Texts> = { pt, en }

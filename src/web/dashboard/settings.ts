@@ -1,15 +1,17 @@
 import { codeEmailOf } from '../../core/companies/changes.ts'
+import type { Needs } from '../../core/people/rules.ts'
 import { contrastOf, inkOn } from '../../lib/contrast.ts'
+import type { Language } from '../../lib/language.ts'
 import { invalid } from '../../lib/problems.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { isTaxIdShape, punctuateTaxId } from '../../pix/tax-id.ts'
 import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
-import { card, doneNotice, heading, notice } from './parts.ts'
-import { sendSettings, settingsTabs } from './settings-tabs.ts'
-import { SETTINGS } from './settings-texts.ts'
+import { APPROVALS } from './approvals-texts.ts'
+import { type FormFault, tryForm } from './form-parts.ts'
+import { card, notice, sectionTabs } from './parts.ts'
+import { type RecordPage, sendPage } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 /** What a company changes of itself here. */
@@ -47,16 +49,20 @@ function show(visit: Visit, given: Profile = profileOf(visit), fault: FormFault 
   const { language } = visit
   const texts = SETTINGS[language]
   const mayChange = visit.can('company:write')
-  const body = html`${heading(texts.title)}${settingsTabs(visit, '')}
-${doneNotice(visit, { saved: texts.saved })}${fault?.notice(language)}${codeNotice(visit)}
+  const body = html`${codeNotice(visit)}
 <div class="columns settings">
 ${card(texts.identity, mayChange ? profileForm(visit, given, fault) : profileFacts(visit))}
 <div class="stack">
 ${card(null, fixedFacts(visit))}
 ${card(texts.security, html`<p>${texts.securityText}</p><p><a href="/account/security">${texts.security}</a></p>`)}
 </div></div>`
-  const status = fault?.problem.status ?? 200
-  return sendSettings(visit, { title: texts.title, body, status, scripts: ['settings.js'] })
+  return sendSettings(visit, '', {
+    title: texts.title,
+    done: { saved: texts.saved },
+    fault,
+    body,
+    scripts: ['settings.js'],
+  })
 }
 
 /** Says where the codes of withdrawals go, if it is not the address that the page shows. */
@@ -191,7 +197,145 @@ async function save(visit: Visit) {
   return fault ? show(visit, given, fault) : visit.redirect('/settings', 'saved')
 }
 
+/** Who sees the connection to the bank. */
+export const BANK_ROLES: Needs = ['owner', 'finance']
+/** Who sees who else belongs to the company, and what they did. */
+const OWNERS: Needs = ['owner']
+
+type SettingsTab = '' | '/logo' | '/bank' | '/approvals' | '/version' | '/members' | '/activity'
+
+/** The links between the pages of settings. */
+function settingsTabs(visit: Visit, here: SettingsTab): Html {
+  const texts = SETTINGS[visit.language]
+  const all: [path: SettingsTab, title: string, needs: Needs][] = [
+    ['', texts.profile, 'company:read'],
+    ['/logo', texts.logo, 'company:read'],
+    ['/bank', texts.bank, BANK_ROLES],
+    ['/approvals', APPROVALS[visit.language].title, OWNERS],
+    ['/version', texts.version, 'company:read'],
+    ['/members', texts.members, OWNERS],
+    ['/activity', texts.activity, OWNERS],
+  ]
+  const tabs = all.map(([path, title, needs]) => ({ path: `/settings${path}`, title, needs }))
+  return sectionTabs(visit, texts.pages, tabs, `/settings${here}`)
+}
+
+/** Sends a page of settings. */
+export const sendSettings = (visit: Visit, here: SettingsTab, page: RecordPage) =>
+  sendPage(
+    visit,
+    { here: 'settings', styles: ['developers.css'], tabs: settingsTabs(visit, here) },
+    page,
+  )
+
 export const settingsRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/settings', needs: 'company:read', handle: (visit) => show(visit) },
   { method: 'POST', path: '/settings', needs: 'company:write', handle: save },
 ]
+
+const pt = {
+  title: 'Configurações',
+  pages: 'Páginas de configurações',
+  profile: 'Perfil',
+  logo: 'Logotipo',
+  bank: 'Banco',
+  version: 'Versão da API',
+  members: 'Equipe',
+  activity: 'Atividade',
+  security: 'Segurança da sua conta',
+  securityText: 'Senha, segundo fator, chaves de acesso e sessões ficam em Minha conta.',
+  identity: 'Identificação',
+  identityText: 'Como a empresa aparece para quem paga.',
+  look: 'Aparência e e-mails',
+  name: 'Nome da empresa',
+  nameWrong: 'Informe um nome de 1 a 255 caracteres.',
+  email: 'E-mail da empresa',
+  emailHint:
+    'Recebe os avisos e os códigos de saque. Depois de uma troca, os códigos ainda vão para o e-mail anterior por 24 horas.',
+  emailWrong: 'Informe um e-mail válido, como maria@example.com.',
+  codesTo: (email: string, until: string) => `Os códigos de saque vão para ${email} até ${until}.`,
+  city: 'Cidade',
+  cityHint: 'Aparece no QR Code do Pix.',
+  cityWrong: 'Informe a cidade, com até 255 caracteres.',
+  color: 'Cor da marca',
+  colorHint: 'Em hexadecimal, como #0f766e. Usada na página de pagamento, nos e-mails e aqui.',
+  colorWrong: 'Informe a cor em hexadecimal, como #0f766e.',
+  contrast: (ink: string, ratio: string) =>
+    `Texto ${ink} sobre esta cor: contraste de ${ratio} para 1.`,
+  inks: { '#ffffff': 'branco', '#000000': 'preto' },
+  preview: 'Pagar com Pix',
+  language: 'Idioma dos e-mails da empresa',
+  languageHint: 'O idioma do painel muda no rodapé, para cada pessoa.',
+  languages: { pt: 'Português', en: 'Inglês' } satisfies Record<Language, string>,
+  receipts: 'Enviar comprovante por e-mail a quem pagou',
+  receiptsHint: 'Somente quando o pagador informou um e-mail.',
+  strictTaxIds: 'Conferir os dígitos de CPF e CNPJ dos pagadores',
+  strictTaxIdsHint: 'Como em produção. Sem isso, o sandbox aceita números inventados.',
+  yes: 'Sim',
+  no: 'Não',
+  taxId: 'CNPJ ou CPF',
+  pixKey: 'Chave Pix',
+  mode: 'Ambiente',
+  modes: { live: 'Produção', sandbox: 'Testes' },
+  settlement: 'Valor disponível após o pagamento',
+  seconds: (count: number) => (count === 0 ? 'Na hora' : `${count} s`),
+  operatorOnly: 'Chave Pix, CNPJ e ambiente são alterados por quem opera a instalação.',
+  save: 'Salvar',
+  saved: 'As configurações foram salvas.',
+  readOnly: 'Somente um responsável pela empresa pode alterar.',
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  title: 'Settings',
+  pages: 'Pages of settings',
+  profile: 'Profile',
+  logo: 'Logo',
+  bank: 'Bank',
+  version: 'API version',
+  members: 'Members',
+  activity: 'Activity',
+  security: 'Security of your account',
+  securityText: 'Password, second factor, passkeys and sessions are in My account.',
+  identity: 'Identity',
+  identityText: 'How payers see the company.',
+  look: 'Look and emails',
+  name: 'Name of the company',
+  nameWrong: 'Enter a name of 1 to 255 characters.',
+  email: 'Email of the company',
+  emailHint:
+    'It gets notices and the codes of withdrawals. After a change, codes still go to the former address for 24 hours.',
+  emailWrong: 'Enter a valid email address such as maria@example.com.',
+  codesTo: (email, until) => `Codes of withdrawals go to ${email} until ${until}.`,
+  city: 'City',
+  cityHint: 'It is in the QR codes.',
+  cityWrong: 'Enter the city, with up to 255 characters.',
+  color: 'Brand color',
+  colorHint: 'In hexadecimal, such as #0f766e. Used on the payment page, in emails and here.',
+  colorWrong: 'Enter the color in hexadecimal, such as #0f766e.',
+  contrast: (ink, ratio) => `${ink} text on this color: contrast of ${ratio} to 1.`,
+  inks: { '#ffffff': 'White', '#000000': 'Black' },
+  preview: 'Pay with Pix',
+  language: 'Language of the emails to the company',
+  languageHint: 'The language of the dashboard is changed at the bottom, by each person.',
+  languages: { pt: 'Portuguese', en: 'English' },
+  receipts: 'Send a receipt by email to who has paid',
+  receiptsHint: 'Only if the payer gave an email address.',
+  strictTaxIds: 'Check the digits of payers’ CPF and CNPJ',
+  strictTaxIdsHint: 'As in production. Otherwise the sandbox accepts invented numbers.',
+  yes: 'Yes',
+  no: 'No',
+  taxId: 'CNPJ or CPF',
+  pixKey: 'Pix key',
+  mode: 'Environment',
+  modes: { live: 'Live', sandbox: 'Sandbox' },
+  settlement: 'Money available after payment',
+  seconds: (count) => (count === 0 ? 'At once' : `${count} s`),
+  operatorOnly: 'Pix key, CNPJ and environment are changed by whoever operates the installation.',
+  save: 'Save',
+  saved: 'The settings are saved.',
+  readOnly: 'Only an owner of the company can change this.',
+}
+
+const SETTINGS: Record<Language, Texts> = { pt, en }

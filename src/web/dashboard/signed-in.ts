@@ -38,8 +38,8 @@ export function visitorOf(
     person,
     session,
     author,
-    recordOwn: (tx, action, details) =>
-      recordForPerson(tx, app, person.id, author, action, details),
+    recordOwn: (control, action, details) =>
+      recordForPerson(control, app, person.id, author, action, details),
     language: person.language,
     form: {},
     params: request.params as Record<string, string>,
@@ -69,7 +69,7 @@ export async function peekSignedIn(
   request: FastifyRequest,
 ): Promise<{ person: Person; session: Session } | null> {
   const token = readCookie(app.publicUrl, request)
-  return token ? useSession(app.db, app.vault, token, app.systemClock.now()) : null
+  return token ? useSession(app.db.control, app.vault, token, app.systemClock.now()) : null
 }
 
 /** If a name is repeated in the URL, the first value counts. */

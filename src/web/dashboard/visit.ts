@@ -4,7 +4,7 @@ import type { Company, Scope } from '../../core/companies/rules.ts'
 import type { FullApp } from '../../core/full-app.ts'
 import type { Operated, OperationInput } from '../../core/operate.ts'
 import type { Needs, Person, Role, Session } from '../../core/people/rules.ts'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Language } from '../../lib/language.ts'
 import type { Html } from '../html.ts'
 import type { Page } from '../layout.ts'
@@ -29,7 +29,7 @@ export type SignedIn = {
    * Adds a change of the person's own access, such as a new password, to the activity log of each
    * company that they belong to. Call it in the transaction of the change.
    */
-  recordOwn(tx: Tx, action: OwnAction, details?: Details): Promise<void>
+  recordOwn(control: ControlTx, action: OwnAction, details?: Details): Promise<void>
   /** A form of this session. It has the fields without which it is refused. */
   formOf(action: string, content: Html, options?: FormOptions): Html
 }

@@ -1,21 +1,21 @@
 import type { Static } from 'typebox'
 import { browse, listLatest } from '../../core/deliveries/browse-store.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
+import { EVENT_TYPES, type EventType } from '../../core/events.ts'
 import type { Operated } from '../../core/operate.ts'
 import type { WebhookView, WebhookWithSecret } from '../../core/webhooks/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Problem } from '../../lib/problems.ts'
+import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { type Fact, facts } from '../parts.ts'
-import { ALWAYS, deliveryTable, stateOf } from './delivery-parts.ts'
-import { copyable, developerTabs, sendForDevelopers } from './developers.ts'
+import { ALWAYS, deliveryTable, stateOf } from './deliveries.ts'
+import { copyable, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
+import { type FormFault, tryForm } from './form-parts.ts'
 import {
   type Column,
   card,
-  doneNotice,
-  heading,
   moment,
   nothing,
   notice,
@@ -24,17 +24,18 @@ import {
   type Tone,
   table,
 } from './parts.ts'
+import { makeLink, slimForm } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
-import { EMPTY, readWebhook, type WebhookFields, webhookForm } from './webhook-form.ts'
 import { WEBHOOKS } from './webhooks-texts.ts'
 
 type Webhook = Static<typeof WebhookView>
 
+const ALL = '/developers/webhooks'
 const PAGE_SIZE = '50'
 const LATEST = 10
 
 const urlOf = (visit: Visit, { id }: Pick<Webhook, 'id'>, action = ''): string =>
-  visit.url(`/developers/webhooks/${id}${action && `/${action}`}`)
+  visit.url(`${ALL}/${id}${action && `/${action}`}`)
 
 type Health = 'active' | 'inactive' | 'gone' | 'failed' | 'paused' | 'failing'
 
@@ -69,18 +70,14 @@ async function list(visit: Visit) {
     company.id,
     data.map(({ id }) => id),
   )
-  const create =
-    visit.can('webhooks:write') &&
-    html`<a class="button slim" href="${visit.url('/developers/webhooks/new')}">${icon('plus')}${texts.create}</a>`
-  const list =
-    data.length > 0
-      ? table(texts.list, columnsOf(visit, latest), data)
-      : nothing(language, texts.none)
-  const body = html`${heading(texts.title, create)}${developerTabs(visit, 'webhooks')}
-${doneNotice(visit, { deleted: texts.done.deleted })}
-${card(null, list)}
-${pager(visit, next)}`
-  return sendForDevelopers(visit, { title: texts.title, body })
+  const list = table(texts.list, columnsOf(visit, latest), data, nothing(language, texts.none))
+  return sendForDevelopers(visit, 'webhooks', {
+    title: texts.title,
+    actions: visit.can('webhooks:write') && makeLink(visit, `${ALL}/new`, texts.create),
+    done: { deleted: texts.done.deleted },
+    body: html`${card(null, list)}
+${pager(visit, next)}`,
+  })
 }
 
 function columnsOf(visit: Visit, latest: Map<Uuid, Delivery>): Column<Webhook>[] {
@@ -119,14 +116,15 @@ async function show(visit: Visit, status = 200, fault: FormFault | null = null) 
       ? deliveryTable(visit, deliveries, new Map([[webhook.id, webhook.name]]))
       : nothing(language)
   }<p><a href="${all}">${texts.allDeliveries}</a></p>`
-  const body = html`${heading(webhook.name, actionsOf(visit, webhook))}${developerTabs(visit, 'webhooks')}
-${doneNotice(visit, texts.done)}${fault && notice(texts.isInactive, 'bad')}
+  const body = html`${fault && notice(texts.isInactive, 'bad')}
 <div class="columns">
 ${card(texts.state, healthCard(visit, webhook))}
 ${card(texts.events, html`<ul class="plain-list">${webhook.events.map((type) => html`<li>${EVENT_WORDS[language][type]} <code class="soft">${type}</code></li>`)}</ul>`)}
 </div>
 ${card(texts.latest, latest)}`
-  return sendForDevelopers(visit, { title: webhook.name, body, status })
+  const { name: title } = webhook
+  const actions = actionsOf(visit, webhook)
+  return sendForDevelopers(visit, 'webhooks', { title, actions, done: texts.done, body, status })
 }
 
 function healthCard(visit: Visit, webhook: Webhook): Html {
@@ -164,13 +162,15 @@ async function findWebhook(visit: Visit): Promise<Webhook> {
 }
 
 function showNew(visit: Visit, given: WebhookFields = EMPTY, fault: FormFault | null = null) {
-  const texts = WEBHOOKS[visit.language]
-  const list = visit.url('/developers/webhooks')
-  const buttons = html`<button class="button slim">${texts.create}</button><a class="button quiet slim" href="${list}">${texts.back}</a>`
-  const body = html`${heading(texts.create)}${developerTabs(visit, 'webhooks')}${fault?.notice(visit.language)}
-${card(null, webhookForm(visit, `${list}/new`, given, fault, buttons))}`
-  const status = fault?.problem.status ?? 200
-  return sendForDevelopers(visit, { title: texts.create, body, status })
+  const { create: title, back: label } = WEBHOOKS[visit.language]
+  const form = slimForm(
+    visit,
+    `${ALL}/new`,
+    webhookFields(visit, given, fault),
+    { label: title },
+    { path: ALL, label },
+  )
+  return sendForDevelopers(visit, 'webhooks', { title, fault, body: card(null, form) })
 }
 
 async function create(visit: Visit) {
@@ -192,23 +192,21 @@ function showSecret(
 ) {
   if (isRepeated) return visit.redirect(`${ALL}/${webhook.id}`, 'shown')
   const texts = WEBHOOKS[visit.language]
-  const body = html`${heading(texts.secretTitle)}${developerTabs(visit, 'webhooks')}
-${card(
-  webhook.name,
-  html`${notice(texts.secretOnce, 'warn')}${copyable(webhook.secret, texts.copySecret, visit)}
+  const body = card(
+    webhook.name,
+    html`${notice(texts.secretOnce, 'warn')}${copyable(webhook.secret, texts.copySecret, visit)}
 <p class="soft">${texts.secretText}</p>${isRotated && html`<p>${texts.rotatedText}</p>`}
 <div class="actions"><a class="button slim" href="${urlOf(visit, webhook)}">${texts.toWebhook}</a></div>`,
-)}`
-  return sendForDevelopers(visit, { title: texts.secretTitle, body })
+  )
+  return sendForDevelopers(visit, 'webhooks', { title: texts.secretTitle, body })
 }
 
 function showEdit(visit: Visit, id: Uuid, given: WebhookFields, fault: FormFault | null) {
-  const texts = WEBHOOKS[visit.language]
-  const buttons = html`<button class="button slim">${texts.save}</button><a class="button quiet slim" href="${urlOf(visit, { id })}">${texts.keep}</a>`
-  const body = html`${heading(texts.edit)}${developerTabs(visit, 'webhooks')}${fault?.notice(visit.language)}
-${card(null, webhookForm(visit, urlOf(visit, { id }, 'edit'), given, fault, buttons))}`
-  const status = fault?.problem.status ?? 200
-  return sendForDevelopers(visit, { title: texts.edit, body, status })
+  const { edit: title, save, keep } = WEBHOOKS[visit.language]
+  const path = `${ALL}/${id}`
+  const fields = webhookFields(visit, given, fault)
+  const form = slimForm(visit, `${path}/edit`, fields, { label: save }, { path, label: keep })
+  return sendForDevelopers(visit, 'webhooks', { title, fault, body: card(null, form) })
 }
 
 async function edit(visit: Visit) {
@@ -223,7 +221,7 @@ async function save(visit: Visit) {
     visit.operate('changeWebhook', { params: { id }, body: given, once: visit.form.once }),
   )
   if (fault) return showEdit(visit, id, given, fault)
-  return visit.redirect(`/developers/webhooks/${id}`, 'changed')
+  return visit.redirect(`${ALL}/${id}`, 'changed')
 }
 
 async function setStatus(visit: Visit, status: 'ACTIVE' | 'INACTIVE', done: string) {
@@ -233,7 +231,7 @@ async function setStatus(visit: Visit, status: 'ACTIVE' | 'INACTIVE', done: stri
     body: { status },
     once: visit.form.once,
   })
-  return visit.redirect(`/developers/webhooks/${id}`, done)
+  return visit.redirect(`${ALL}/${id}`, done)
 }
 
 const activate = (visit: Visit) => setStatus(visit, 'ACTIVE', 'activated')
@@ -245,17 +243,16 @@ async function test(visit: Visit) {
     visit.operate('testWebhook', { params: { id }, once: visit.form.once }),
   )
   if (fault) return show(visit, fault.problem.status, fault)
-  return visit.redirect(`/developers/webhooks/${id}`, 'tested')
+  return visit.redirect(`${ALL}/${id}`, 'tested')
 }
 
 type Question = { title: string; text: string; action: 'secret' | 'delete'; label: string }
 
-function ask(visit: Visit, webhook: Webhook, { title, text, action, label }: Question) {
-  const { keep } = WEBHOOKS[visit.language]
-  const content = html`<p>${text}</p><div class="actions"><button class="button slim">${label}</button><a class="button quiet slim" href="${urlOf(visit, webhook)}">${keep}</a></div>`
-  const body = html`${heading(title)}${developerTabs(visit, 'webhooks')}
-${card(null, visit.formOf(urlOf(visit, webhook, action), content, { kind: 'card-form' }))}`
-  return sendForDevelopers(visit, { title, body })
+function ask(visit: Visit, { id }: Webhook, { title, text, action, label }: Question) {
+  const path = `${ALL}/${id}`
+  const back = { path, label: WEBHOOKS[visit.language].keep }
+  const form = slimForm(visit, `${path}/${action}`, html`<p>${text}</p>`, { label }, back)
+  return sendForDevelopers(visit, 'webhooks', { title, body: card(null, form) })
 }
 
 async function askToRotate(visit: Visit) {
@@ -281,12 +278,79 @@ async function askToDelete(visit: Visit) {
 async function remove(visit: Visit) {
   const params = { id: visit.params.id! }
   await visit.operate('deleteWebhook', { params, once: visit.form.once })
-  return visit.redirect('/developers/webhooks', 'deleted')
+  return visit.redirect(ALL, 'deleted')
 }
 
-const ALL = '/developers/webhooks'
 const ONE = `${ALL}/:id`
 const [READ, WRITE] = ['webhooks:read', 'webhooks:write'] as const
+
+/** What a person types of a webhook. */
+type WebhookFields = { name: string; url: string; events: EventType[] }
+
+const EMPTY: WebhookFields = {
+  name: '',
+  url: '',
+  events: ['charge.paid', 'charge.expired', 'charge.refunded'],
+}
+
+const readWebhook = ({ form }: Visit): WebhookFields => ({
+  name: (form.name ?? '').trim(),
+  url: (form.url ?? '').trim(),
+  events: EVENT_TYPES.filter((type) => form[type] !== undefined),
+})
+
+/** Why an address is refused, by the words of the rule that it breaks. */
+function urlFault({ items }: Problem, visit: Visit): string {
+  const { urlWrong } = WEBHOOKS[visit.language]
+  const rule = items.find(({ description }) => description.startsWith('url:'))?.description ?? ''
+  if (/user or a password/.test(rule)) return urlWrong.credentials
+  if (/private or reserved/.test(rule)) return urlWrong.private
+  if (/public name/.test(rule)) return urlWrong.name
+  return /must start with https:\/\/$/.test(rule) ? urlWrong.https : urlWrong.form
+}
+
+/** The fields of a new webhook, or of one that is changed. */
+function webhookFields(visit: Visit, given: WebhookFields, fault: FormFault | null): Html {
+  const { language } = visit
+  const texts = WEBHOOKS[language]
+  const isLocal = visit.app.config.local
+  const wrong = (name: string, text: string) => (fault?.isWrong(name) ? text : null)
+  const fields = fieldsOf([
+    {
+      name: 'name',
+      label: texts.name,
+      value: given.name,
+      fault: wrong('name', texts.nameWrong),
+      wrong: texts.nameWrong,
+      hint: texts.nameHint,
+      autocomplete: 'off',
+    },
+    {
+      name: 'url',
+      label: texts.url,
+      value: given.url,
+      fault: fault && wrong('url', urlFault(fault.problem, visit)),
+      wrong: texts.urlWrong.form,
+      hint: isLocal ? texts.urlHint.local : texts.urlHint.public,
+      autocomplete: 'off',
+      maxlength: 2048,
+    },
+  ])
+  const boxes = EVENT_TYPES.map((type) => ({
+    name: type,
+    label: EVENT_WORDS[language][type],
+    note: type,
+    isChecked: given.events.includes(type),
+  }))
+  const events = boxesOf({
+    name: 'events',
+    title: texts.events,
+    hint: texts.eventsHint,
+    fault: wrong('events', texts.eventsWrong),
+    boxes,
+  })
+  return html`${fields}${events}`
+}
 
 export const webhooksRoutes: DashboardRoute[] = [
   { method: 'GET', path: ALL, needs: READ, handle: list },

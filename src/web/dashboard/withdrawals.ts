@@ -9,7 +9,7 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
-import { type FormFault, tryForm } from './form-faults.ts'
+import { type FormFault, tryForm } from './form-parts.ts'
 import {
   type Column,
   card,
@@ -34,8 +34,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const { data, next } = await visit.operate<ShownWithdrawal[]>('listWithdrawals', {
     query: { limit: PAGE_SIZE, ...(query.after ? { after: query.after } : {}) },
   })
-  const list =
-    data.length > 0 ? table(texts.title, columnsOf(visit), data) : nothing(language, texts.none)
+  const list = table(texts.title, columnsOf(visit), data, nothing(language, texts.none))
   const approvals =
     visit.can(['owner']) &&
     html`<a class="button quiet slim" href="${visit.url('/settings/approvals')}">${APPROVALS[language].title}</a>`

@@ -2,13 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../../core/full-app.ts'
 import { clientName } from '../../lib/client-name.ts'
 import { answerWith, type Copy, makeCopy } from '../../lib/copies.ts'
+import type { Language } from '../../lib/language.ts'
 import { problem } from '../../lib/problems.ts'
-import { languageOf, pageText, sendPage } from '../layout.ts'
+import { VERSION } from '../../lib/version.ts'
+import { navigation } from '../developer.ts'
+import { type Html, html, type Shown } from '../html.ts'
+import { icon, languageOf, type Page, pageText, sendPage } from '../layout.ts'
 import { secure } from '../security.ts'
 import type { Site } from '../site.ts'
-import { type Guide, HOME, type Library, readLibrary } from './library.ts'
-import { foundPage, guidePage } from './pages.ts'
-import { createSearch, type Search, wordsOf } from './search.ts'
+import { TEXTS } from '../texts.ts'
+import { DECISIONS_PATH, type Guide, HOME, LISTED, type Library, readLibrary } from './library.ts'
+import { createSearch, type Found, MAX_QUERY, type Part, type Search, wordsOf } from './search.ts'
 
 /** Searches per address. A page that searches while somebody types sends a few a second. */
 const SEARCHES = { perSecond: 5, burst: 100 }
@@ -89,3 +93,176 @@ function searchLimit({ config, limits }: FullApp): (request: FastifyRequest) => 
     if (wait_s > 0) throw problem('rate_limited', undefined, headers)
   }
 }
+
+const tagOf = (language: Language): string => TEXTS[language].tag
+
+/** A guide with the menu, its contents, and the guides before and after it. */
+function guidePage(site: Site, library: Library, guide: Guide): Page {
+  const { language, title } = guide
+  const body = html`${contents(guide)}
+<article class="card article">
+${guide.body}
+${neighbours(library, guide)}
+</article>`
+  return { ...framed(site, library, language, guide.path), title, body }
+}
+
+/** What was found for a query. */
+function foundPage(
+  site: Site,
+  library: Library,
+  query: string,
+  { found, count }: { found: Found[]; count: number },
+  language: Language,
+): Page {
+  const texts = GUIDES[language]
+  const asked = query.slice(0, MAX_QUERY).trim()
+  const title = texts.found(count, asked)
+  const body = html`<section class="card article" id="found" lang="${tagOf(language)}">
+<h1>${title}</h1>
+${count === 0 && html`<p>${texts.hint}</p>`}
+<ol class="found">${found.map((one) => foundItem(one, language))}</ol>
+${count > found.length && html`<p class="soft">${texts.more(found.length)}</p>`}
+</section>`
+  return { ...framed(site, library, language, HOME, asked), title, body }
+}
+
+type Frame = Pick<
+  Page,
+  'language' | 'kind' | 'styles' | 'scripts' | 'nav' | 'aside' | 'footer' | 'data'
+>
+
+function framed(
+  { app }: Site,
+  library: Library,
+  language: Language,
+  here: string,
+  query = '',
+): Frame {
+  const { copy, copied } = GUIDES[language]
+  return {
+    language,
+    kind: 'guides',
+    styles: ['developer.css', 'guides.css'],
+    scripts: ['guides.js'],
+    nav: navigation({ language, chosen: null }, 'guides', app.config.local),
+    aside: menu(library, language, here, query),
+    footer: html`<p>Vintém ${VERSION}</p>`,
+    data: { copy, copied },
+  }
+}
+
+function menu({ guides }: Library, language: Language, here: string, query: string): Html {
+  const texts = GUIDES[language]
+  const link = (path: string, title: string, own: Language) => {
+    const isHere = path === here && query === ''
+    return html`<li><a class="menu-link" href="${path}"${own !== language && html` lang="${tagOf(own)}"`}${isHere && html` aria-current="page"`}>${title}</a></li>`
+  }
+  const groups = LISTED.map((group) => {
+    const own = guides.filter((guide) => guide.group === group)
+    const links = own.map(({ path, title, language }) => link(path, title, language))
+    if (group === 'Reference') links.unshift(link('/docs', texts.api, language))
+    if (group === 'Operation') links.push(link(DECISIONS_PATH, texts.groups.Decisions!, language))
+    return html`<p class="group" id="group-${group.toLowerCase()}">${texts.groups[group]}</p>
+<ul aria-labelledby="group-${group.toLowerCase()}">${links}</ul>`
+  })
+  return html`<div class="side"><search><form class="search" action="${HOME}">
+<label class="hide" for="q">${texts.search}</label>
+<input type="search" id="q" name="q" value="${query}" maxlength="${MAX_QUERY}" placeholder="${texts.find}" autocomplete="off">
+<button class="button slim" aria-label="${texts.find}">${icon('search')}</button>
+</form></search>
+<nav aria-label="${texts.menu}"><details class="folded"><summary>${texts.menu}</summary>
+${groups}
+</details></nav></div>
+`
+}
+
+/** The headings of the page. */
+function contents({ headings, language }: Guide): Shown {
+  const shown = headings.filter(({ depth }) => depth <= 3)
+  if (shown.length < 2) return null
+  const { contents } = GUIDES[language]
+  return html`<nav class="contents" aria-label="${contents}"><details class="folded"><summary>${contents}</summary>
+<ul>${shown.map(({ id, text, depth }) => html`<li><a class="menu-link${depth === 3 && ' deep'}" href="#${id}">${text}</a></li>`)}</ul>
+</details></nav>`
+}
+
+function neighbours({ guides }: Library, guide: Guide): Html {
+  const at = guides.indexOf(guide)
+  const texts = GUIDES[guide.language]
+  const link = (to: Guide | undefined, rel: 'prev' | 'next', text: string) =>
+    to &&
+    html`<a class="${rel}" rel="${rel}" href="${to.path}"><span class="soft small">${text}</span><strong${to.language !== guide.language && html` lang="${tagOf(to.language)}"`}>${to.title}</strong></a>`
+  return html`<nav class="neighbours" aria-label="${texts.pages}">${link(guides[at - 1], 'prev', texts.previous)}${link(guides[at + 1], 'next', texts.next)}</nav>`
+}
+
+const marked = (parts: Part[]): Html[] =>
+  parts.map(({ text, isMatch }) => (isMatch ? html`<mark>${text}</mark>` : html`${text}`))
+
+function foundItem({ guide, section, heading, passage }: Found, language: Language): Html {
+  const address = section.id === null ? guide.path : `${guide.path}#${section.id}`
+  const title = section.id !== null && html`<span class="soft small">${guide.title}</span>`
+  const lang = guide.language !== language && html` lang="${tagOf(guide.language)}"`
+  return html`<li${lang}><a href="${address}">${marked(heading)}</a>${title}<p>${marked(passage)}</p></li>\n`
+}
+
+const GROUPS_PT: Record<string, string> = {
+  Start: 'Primeiros passos',
+  Guides: 'Guias (em inglês)',
+  Concepts: 'Conceitos',
+  Reference: 'Referência',
+  Operation: 'Operação',
+  Decisions: 'Decisões',
+}
+
+const pt = {
+  menu: 'Guias',
+  contents: 'Nesta página',
+  search: 'Buscar nos guias',
+  find: 'Buscar',
+  previous: 'Anterior',
+  next: 'Próxima',
+  pages: 'Página anterior e próxima',
+  api: 'Referência da API',
+  groups: GROUPS_PT,
+  found: (count: number, query: string) =>
+    count === 0
+      ? `Nada encontrado para “${query}”`
+      : `${count} ${count === 1 ? 'resultado' : 'resultados'} para “${query}”`,
+  more: (shown: number) =>
+    `Estes são os ${shown} primeiros. Use mais palavras para encontrar menos.`,
+  hint: 'Tente menos palavras, ou em inglês: os guias estão em inglês.',
+  copy: 'Copiar',
+  copied: 'Copiado',
+}
+
+type Texts = typeof pt
+
+const en: Texts = {
+  menu: 'Guides',
+  contents: 'On this page',
+  search: 'Search the guides',
+  find: 'Search',
+  previous: 'Previous',
+  next: 'Next',
+  pages: 'Previous and next page',
+  api: 'API reference',
+  groups: {
+    Start: 'First steps',
+    Guides: 'Guides',
+    Concepts: 'Concepts',
+    Reference: 'Reference',
+    Operation: 'Operation',
+    Decisions: 'Decisions',
+  },
+  found: (count, query) =>
+    count === 0
+      ? `Nothing found for “${query}”`
+      : `${count} ${count === 1 ? 'result' : 'results'} for “${query}”`,
+  more: (shown) => `These are the first ${shown}. Use more words to find fewer.`,
+  hint: 'Try fewer words, or a part of a word.',
+  copy: 'Copy',
+  copied: 'Copied',
+}
+
+const GUIDES = { pt, en } as const satisfies Record<Language, Texts>

@@ -55,7 +55,7 @@ export const wordsOf = (query: string): string[] => [
   ),
 ]
 
-/** Without accents and capitals, and as long as the text, so that positions are the same in both. */
+/** Without accents and capitals, and as long as the text, so that positions agree. */
 const fold = (text: string): string =>
   text
     .replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase())

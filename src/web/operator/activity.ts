@@ -1,8 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { INSTALLATION, INSTALLATION_ACTIONS } from '../../core/activity/rules.ts'
 import { wordsOf } from '../dashboard/action-texts.ts'
-import { entriesOf } from '../dashboard/activity.ts'
-import { ACTIVITY } from '../dashboard/activity-texts.ts'
+import { ACTIVITY, entriesOf } from '../dashboard/activity.ts'
 import { heading } from '../dashboard/parts.ts'
 import { html } from '../html.ts'
 import { OPERATOR } from './texts.ts'
@@ -12,7 +11,7 @@ async function show(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language } = visit
   const { title } = ACTIVITY[language]
   const log = {
-    tx: app.db.people,
+    db: app.db.control,
     id: INSTALLATION,
     words: wordsOf([]),
     actions: INSTALLATION_ACTIONS,

@@ -1,5 +1,4 @@
 import type { FastifyReply } from 'fastify'
-import { placeOf } from '../../core/app.ts'
 import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import type { Company } from '../../core/companies/rules.ts'
@@ -11,6 +10,7 @@ import {
   listForOperator,
 } from '../../core/operator/companies-store.ts'
 import { askAll, descending, listOfAll } from '../../core/places/across.ts'
+import { placeOf } from '../../core/places/front.ts'
 import { readDays } from '../../core/totals/commands.ts'
 import { CONVERSION_DAYS } from '../../core/totals/rules.ts'
 import type { Balance } from '../../ledger/books.ts'

@@ -13,7 +13,7 @@ async function list(visit: OperatorVisit): Promise<FastifyReply> {
   const title = sections.people
   const onlyOperators = query.operators === '1'
   const filter = { search: query.q?.trim() ?? '', onlyOperators }
-  const { shown, next } = pageOf(await listPeople(app.db, filter, partOf(visit)), byId)
+  const { shown, next } = pageOf(await listPeople(app.db.control, filter, partOf(visit)), byId)
   const lists = [
     { label: texts.all, path: '/people', isHere: !onlyOperators },
     { label: texts.operators, path: '/people?operators=1', isHere: onlyOperators },

@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
-import type { FullApp } from '../../core/full-app.ts'
+import type { FullFront } from '../../core/full-app.ts'
 import type { Asker } from '../../core/places/across.ts'
 import type { DashboardPage, SignedIn } from '../dashboard/visit.ts'
-import type { Section } from './texts-pt.ts'
+import type { Section } from './texts.ts'
 
 /** A page of the operator, without what all of them have. */
 export type OperatorPage = Pick<DashboardPage, 'title' | 'body' | 'status'> & {
@@ -12,7 +12,7 @@ export type OperatorPage = Pick<DashboardPage, 'title' | 'body' | 'status'> & {
 /** An operator who is signed in. */
 export type OperatorVisit = SignedIn & {
   /** Places that do not answer are left out of its lists, and named above the page. */
-  app: FullApp & Required<Asker>
+  app: FullFront & Required<Asker>
   /** The URL of another page of the operator, such as `/companies`. */
   url(path: string): string
   send(page: OperatorPage): FastifyReply

@@ -68,7 +68,12 @@ ${card(
   return visit.send({ title, here: 'work', body })
 }
 
-function queueTable({ language }: OperatorVisit, queues: Queue[], now: Date): Html {
+/** Of work that is not due by itself, such as audits, the name. */
+const titleOf = ({ app, language }: OperatorVisit, task: string): string =>
+  app.due.find(({ name }) => name === task)?.title[language] ?? task
+
+function queueTable(visit: OperatorVisit, queues: Queue[], now: Date): Html {
+  const { language } = visit
   const { work: texts, upTo, about } = OPERATOR[language]
   const countOf = ({ due, isEstimate }: Queue) => {
     if (isEstimate) return due === 0 ? '0' : about(written(due, language))
@@ -82,7 +87,7 @@ function queueTable({ language }: OperatorVisit, queues: Queue[], now: Date): Ht
   return table(
     texts.queues,
     [
-      { title: texts.task, kind: 'main', of: ({ name }: Queue) => texts.tasks[name] ?? name },
+      { title: texts.task, kind: 'main', of: ({ name }: Queue) => titleOf(visit, name) },
       { title: texts.due, kind: 'number', of: countOf },
       { title: texts.oldest, of: delayOf },
     ],
@@ -102,7 +107,7 @@ function setbackTable(visit: OperatorVisit, setbacks: NamedSetback[]): Html {
         kind: 'main',
         of: ({ companyId, name }: NamedSetback) => companyLink(visit, companyId, name),
       },
-      { title: texts.task, of: ({ task }) => texts.tasks[task] ?? task },
+      { title: texts.task, of: ({ task }) => titleOf(visit, task) },
       { title: texts.error, of: ({ error }) => error },
       { title: texts.times, kind: 'number', of: ({ failures }) => failures },
       { title: texts.since, of: ({ since }) => moment(since) },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany, auditDue } from '../../../src/core/audits/commands.ts'
 import { findLastAudit } from '../../../src/core/audits/store.ts'
-import type { FullApp } from '../../../src/core/full-app.ts'
+import type { FullFront } from '../../../src/core/full-app.ts'
 import { reconcileSoon, saveAskedUntil } from '../../../src/core/reconciliation-schedule.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { carryOutRefunds, payOutWithdrawals, reconcileDue } from '../../../src/worker/due.ts'
@@ -29,7 +29,7 @@ const SILENT = async () => ({ kind: 'unknown', reason: 'no answer' }) as const
 const { simulator } = app.providers
 const silent = { ...simulator, listTransfers: SILENT, findReceived: SILENT, listReceived: SILENT }
 /** The app while banks do not answer. */
-const whileSilent: FullApp = { ...app, providers: { ...app.providers, bankOf: () => silent } }
+const whileSilent: FullFront = { ...app, providers: { ...app.providers, bankOf: () => silent } }
 
 test('if the bank does not answer, a difference from before stays', async () => {
   const client = await api.client()

@@ -9,7 +9,7 @@ import {
   findIdsByName,
   listUnindexed,
 } from '../../../src/core/customers/store.ts'
-import { asOnePlace, type Query, type Row, type Tx } from '../../../src/db/database.ts'
+import { createTx, type Query, type Row, type Tx } from '../../../src/db/database.ts'
 import { lowestIdAt, newId, toPublic } from '../../../src/lib/ids.ts'
 import { chargeTxid, staticTxid } from '../../../src/provider/txid.ts'
 import { startApi } from '../../support/api.ts'
@@ -151,7 +151,7 @@ const MOST_FOR_NAMES = 5000 + 2 * (100 * LIMIT + 2000)
 /** Runs statements as they are, and explains each as it was run. */
 function explaining(): { db: Tx; plans: Plan[] } {
   const plans: Plan[] = []
-  const db = asOnePlace({
+  const db = createTx({
     wake: () => {},
     notify: () => {},
     async query<R extends Row>(query: Query) {

@@ -7,7 +7,7 @@ import { dueOf } from '../../../src/core/clocks/commands.ts'
 import { CHANGES, CONFIRMATIONS, LISTENER, QUESTION } from '../../../src/core/companies/announce.ts'
 import { findDue } from '../../../src/core/due.ts'
 import type { DueTask, FullApp } from '../../../src/core/full-app.ts'
-import { asOnePlace, type Tx } from '../../../src/db/database.ts'
+import { createTx, type Tx } from '../../../src/db/database.ts'
 import { createLog } from '../../../src/lib/log.ts'
 import { advanceTestClocks } from '../../../src/worker/clocks.ts'
 import { expireDueCharges } from '../../../src/worker/due.ts'
@@ -218,7 +218,7 @@ test('work that fails is tried again, and time does not go past it', async () =>
 
 /** Explains statements instead of executing them. */
 function explaining(plans: string[]): Tx {
-  return asOnePlace({
+  return createTx({
     wake: () => {},
     notify: () => {},
     async query({ text, values = [] }) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
 import { changeCompany } from '../../../src/core/companies/commands.ts'
+import { onePlace } from '../../../src/core/places/front.ts'
 import { createKeyRing } from '../../../src/http/auth.ts'
 import { openServerNotifications } from '../../../src/http/notifications.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
@@ -69,7 +70,7 @@ describe('PUT /company', () => {
   test('is seen by every server once it is answered', async () => {
     const { log } = api.app
     const notifications = openServerNotifications(api.databaseUrl, log)
-    const other = createKeyRing([api.app], [notifications])
+    const other = createKeyRing(onePlace(api.app), [notifications])
     api.atEnd(() => notifications.close())
     const client = await api.client()
     for (const name of ['Um', 'Dois', 'Três']) {

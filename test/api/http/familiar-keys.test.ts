@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createCallbackFinder } from '../../../src/core/banks/commands.ts'
+import { onePlace } from '../../../src/core/places/front.ts'
 import type { Query, Tx } from '../../../src/db/database.ts'
 import { createKeyRing } from '../../../src/http/auth.ts'
 import { openServerNotifications } from '../../../src/http/notifications.ts'
@@ -46,7 +47,7 @@ test('keys that come together are looked up together, so that guesses are cheap'
   const client = await api.client()
   const { db, names } = noting(api.app.db)
   const notifications = openServerNotifications(api.databaseUrl, api.app.log)
-  const ring = createKeyRing([{ ...api.app, db: { ...db, of: () => db } }], [notifications])
+  const ring = createKeyRing(onePlace({ ...api.app, db: { ...db, of: () => db } }), [notifications])
   const guesses = Array.from({ length: 60 }, () => `vk_sandbox_${newId().replaceAll('-', '')}`)
   const found = await Promise.all([...guesses, client.key].map((key) => ring.find(key)))
   assert.ok(found.slice(0, -1).every((session) => session === null))
@@ -72,7 +73,7 @@ test('a lookup that fails because of the database is not tried again in parts', 
   }
   const db = { ...api.app.db, query }
   const notifications = openServerNotifications(api.databaseUrl, api.app.log)
-  const ring = createKeyRing([{ ...api.app, db: { ...db, of: () => db } }], [notifications])
+  const ring = createKeyRing(onePlace({ ...api.app, db: { ...db, of: () => db } }), [notifications])
   const guesses = Array.from({ length: 60 }, () => `vk_sandbox_${newId().replaceAll('-', '')}`)
   const found = await Promise.allSettled(guesses.map((key) => ring.find(key)))
   const find = createCallbackFinder(db)
@@ -95,7 +96,7 @@ function openRing() {
     alive: () => state.alive,
     close: async () => {},
   }
-  const ring = createKeyRing([{ ...api.app, db: { ...db, of: () => db } }], [notifications])
+  const ring = createKeyRing(onePlace({ ...api.app, db: { ...db, of: () => db } }), [notifications])
   /** The company of a key that is remembered. */
   const companyOf = (key: string) => ring.findCached(key)?.company.id
   return { ring, companyOf, state, names }

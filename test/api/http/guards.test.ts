@@ -350,13 +350,13 @@ test('what is noted of clocks, sessions, passkeys and followed feeds only goes f
     createdAt: now,
     lastUsedAt: null,
   }
-  await insertPasskey(db, passkey)
+  await insertPasskey(db.control, passkey)
   for (const [seconds, counter] of [
     [20, 9],
     [10, 8],
   ] as const) {
-    await touchSession(db, session.id, at(seconds))
-    await noteUse(db, 'key', counter, at(20))
+    await touchSession(db.control, session.id, at(seconds))
+    await noteUse(db.control, 'key', counter, at(20))
     await followFeeds(db, [companyId], seconds * 1000)
   }
   const [row] = await api.rows<{ ahead_ms: number; left: number }>(

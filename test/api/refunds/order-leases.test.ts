@@ -10,7 +10,7 @@ import { payOut } from '../../../src/core/withdrawals/payouts.ts'
 import { claimDuePayouts } from '../../../src/core/withdrawals/store.ts'
 import type { Tx } from '../../../src/db/database.ts'
 import type { Outcome, Provider } from '../../../src/provider/port.ts'
-import { carryOutRefunds } from '../../../src/worker/due.ts'
+import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/due.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { balancesOf, makePaid, movementsOf, transfersOf } from '../../support/payments.ts'
 import { dueNow } from '../../support/requests.ts'
@@ -194,4 +194,32 @@ test('a lease that is renewed late does not bring a mail forward that was given 
   await mails.postpone(api.app.db, mail, later(300))
   await mails.renewLeases(api.app.db, [mail], later(10))
   assert.equal((await stateOf('mails', client)).left_s, 300)
+})
+
+test('what says that a bank may get an order is on disk before the bank gets it', async () => {
+  const client = await refunding(1990)
+  await confirmed(api, client, 700)
+  const { db } = api.app
+  const claims: string[] = []
+  const light = {
+    ...db.light,
+    // What is done by these connections may be lost in a power cut.
+    query: (...asked: Parameters<typeof db.light.query>) => {
+      claims.push(asked[0].text)
+      return db.light.query(...asked)
+    },
+  }
+  for (const task of [carryOutRefunds, payOutWithdrawals]) {
+    await task.run({ ...api.app, db: { ...db, light: light as typeof db.light } })
+  }
+  const [row] = await api.rows(
+    `select (select status from refunds where company_id = $1) as refund,
+       (select status from withdrawals where company_id = $1) as withdrawal`,
+    [client.company.id],
+  )
+  assert.deepEqual(row, { refund: 'COMPLETED', withdrawal: 'COMPLETED' })
+  assert.deepEqual(
+    claims.filter((text) => /update (refunds|withdrawals)/.test(text)),
+    [],
+  )
 })

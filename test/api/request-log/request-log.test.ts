@@ -9,7 +9,7 @@ import {
   listRequests,
   listUsedOperations,
 } from '../../../src/core/request-log/store.ts'
-import { asOnePlace } from '../../../src/db/database.ts'
+import { createTx } from '../../../src/db/database.ts'
 import { idOfSuffix, lowestIdAt, newId } from '../../../src/lib/ids.ts'
 import { createMetrics } from '../../../src/lib/metrics.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
@@ -147,7 +147,7 @@ test('if the database is away, few requests wait, each company has its share, ot
     release = () => reject(new Error('away'))
   })
   away.catch(() => {})
-  const light = asOnePlace({ query: () => away, wake() {}, notify() {} })
+  const light = createTx({ query: () => away, wake() {}, notify() {} })
   const log = createRequestLog({ ...db, light }, metrics.registry)
   const [busy, other] = [newId(), newId()]
   for (let n = 0; n < 30_000; n++) log.add(requestAt(busy, new Date()))

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { SERVICE } from '../../../src/core/activity/rules.ts'
-import type { App } from '../../../src/core/app.ts'
 import { connectBank, disconnectBank } from '../../../src/core/banks/commands.ts'
 import { findCompany } from '../../../src/core/companies/store.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
 import { acceptPayment } from '../../../src/core/payments/commands.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
+import type { Front } from '../../../src/core/places/front.ts'
 import * as manually from '../../../src/core/withdrawals/manual-payouts.ts'
 import { listWaiting } from '../../../src/core/withdrawals/manual-payouts-store.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
@@ -19,9 +19,9 @@ import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
 import { balanceOf, confirmed, PATH, rowOf, start } from '../../support/withdrawals.ts'
 
-const completeManually = (app: App, id: string, endToEndId: string) =>
+const completeManually = (app: Front, id: string, endToEndId: string) =>
   manually.completeManually(app, id, endToEndId, SERVICE)
-const failManually = (app: App, id: string, reason: string) =>
+const failManually = (app: Front, id: string, reason: string) =>
   manually.failManually(app, id, reason, SERVICE)
 
 const api = await startApi()

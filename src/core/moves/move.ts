@@ -5,9 +5,9 @@ import { createClient } from '../../db/servers.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
 import { CHANGES, waitUntilAppliedAt } from '../companies/announce.ts'
+import type { MoveState } from '../places/store.ts'
 import { catchUp, copyAt, copyRest } from './changes.ts'
 import { copyTable, countRows, type Ends, type Key, removeRows } from './copy.ts'
-import type { MoveState } from './store.ts'
 import { readTables, type Table } from './tables.ts'
 import { requireSameEnd, verifyCopy } from './verify.ts'
 import { unwatchCompany, watchCompany } from './watch.ts'
@@ -310,6 +310,7 @@ async function tryToChange(
 ): Promise<void> {
   const { source, target, tables } = ends
   const { companyId, onStep = () => {} } = move
+  const company = tables.filter(({ name }) => name === 'companies')
   const late = tables.filter(({ kind }) => kind === 'late')
   /**
    * Ends each statement in time, and everything when there is no time left. If this process hangs,
@@ -334,7 +335,7 @@ async function tryToChange(
     await copyTable(source, target, table, companyId, null, async () => {})
   }
   await inTime()
-  await requireSameEnd(ends, late, companyId, verified)
+  await requireSameEnd(ends, [...company, ...late], companyId, verified)
   await target.query(`update company_moves set state = 'ready' where company_id = $1`, [companyId])
   await target.query('commit')
   await onStep('ready')
@@ -346,11 +347,10 @@ async function tryToChange(
   await arrive(ends, move, deadline_ms)
 }
 
-/** Companies before all that refers to them, and the counted hours last. */
+/** The counted hours come last. */
 const inOrder = (tables: Table[]): Table[] =>
   tables.toSorted((one, other) => rank(one) - rank(other))
-const rank = ({ name }: Table): number =>
-  name === 'companies' ? 0 : name === 'counted_hours' ? 2 : 1
+const rank = ({ name }: Table): number => Number(name === 'counted_hours')
 
 /**
  * Waits until servers have forgotten where the company was. It lives in the new place already, and

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { asOnePlace, type Row, type Tx } from '../../db/database.ts'
+import { createTx, type Row, type Tx } from '../../db/database.ts'
 import { prove } from '../../ledger/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
@@ -19,7 +19,7 @@ const REPAIRS = 3
 
 /** The statements of a mover, for those who expect a transaction. */
 const txOn = (client: pg.ClientBase): Tx =>
-  asOnePlace({
+  createTx({
     query: async <R extends Row>(query: { text: string; values?: unknown[] }) =>
       (await client.query<R>(query as pg.QueryConfig)).rows,
     wake() {},

@@ -14,9 +14,9 @@ export type Table = {
 }
 
 /**
- * bulk: copied while the company works. late: few rows, by which others would find the company, so
- * they are copied when it changes its place. log: written after the answer to a request, so that
- * some come after the change.
+ * bulk: copied while the company works, the company itself first. late: few rows, by which others
+ * would find the company, so they are copied when it changes its place. log: written after the
+ * answer to a request, so that some come after the change.
  */
 export type Kind = 'bulk' | 'late' | 'log'
 
@@ -33,7 +33,9 @@ const NOT_COPIED = [
 const OF_PEOPLE = ['memberships', 'person_links']
 const LOGS = ['activity', 'api_requests']
 /** The trigger of payments counts only for companies with a row of the first one. */
-const LATE = ['companies', 'counted_hours', 'feeds', 'simulated_accounts']
+const LATE = ['counted_hours', 'feeds', 'simulated_accounts']
+/** Of those that refer to the company, these have many rows. */
+const LARGE = ['customers', 'products', 'recurrences', 'static_codes']
 /** Their rows are never changed, and triggers see to that. */
 export const APPEND_ONLY = ['postings', 'activity']
 
@@ -102,5 +104,6 @@ function inOrder(tables: (Table & { refers: string[] })[]): Table[] {
 
 function kindOf({ name, refers }: Found): Kind {
   if (LOGS.includes(name)) return 'log'
-  return LATE.includes(name) || refers.includes('companies') ? 'late' : 'bulk'
+  const isSmall = refers.includes('companies') && !LARGE.includes(name)
+  return LATE.includes(name) || isSmall ? 'late' : 'bulk'
 }
