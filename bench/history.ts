@@ -68,7 +68,7 @@ async function query(url: string, text: string): Promise<void> {
 const makeCompany = ({ db, vault }: FullApp) =>
   db.transaction(async (tx) => {
     const fields = { name: 'Bench', taxId: '11222333000181', email: 'bench@example.com' } as const
-    const more = { mode: 'sandbox', apiVersion: LATEST.name, settlementDelay_s: 0 } as const
+    const more = { mode: 'sandbox', apiVersion: LATEST.name, releaseDelay_s: 0 } as const
     const now = systemClock.now()
     const company = await createCompany(tx, { ...fields, ...more }, now)
     const { text } = await createKey(tx, vault, company, { name: 'bench' }, now)

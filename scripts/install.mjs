@@ -196,8 +196,8 @@ function findNpm() {
 
 function npmEnvironment() {
   if (isWindows) return process.env
-  const places = (process.env.PATH ?? '').split(delimiter).filter(isOutside)
-  return { ...process.env, PATH: places.join(delimiter) }
+  const folders = (process.env.PATH ?? '').split(delimiter).filter(isOutside)
+  return { ...process.env, PATH: folders.join(delimiter) }
 }
 
 function isOutside(path) {

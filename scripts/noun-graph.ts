@@ -63,6 +63,6 @@ export function architecturePage(): Record<string, string> {
   const text = readFileSync(join(ROOT, PAGE), 'utf8')
   const [before, rest] = text.split(BEGIN)
   const after = rest?.split(END)[1]
-  if (after === undefined) throw new Error(`${PAGE} has no place for the graph`)
+  if (after === undefined) throw new Error(`${PAGE} has no part for the graph`)
   return { [PAGE]: `${before}${BEGIN}\n${table()}\n${END}${after}` }
 }

@@ -27,7 +27,7 @@ test('a database of your own needs a secret of your own', () => {
   assert.equal(readConfig({ DATABASE_URL, SECRET_KEY: KEY }).local, false)
 })
 
-test('secrets can come from files, but not from both places', () => {
+test('secrets can come from files, but not from a file and a variable at once', () => {
   const SECRET_KEY_FILE = join(folder, 'key')
   writeFileSync(SECRET_KEY_FILE, `${KEY}\n`)
   const config = readConfig({ DATABASE_URL, SECRET_KEY_FILE })

@@ -20,8 +20,8 @@ export function describeStartFault(error: unknown, config?: Config): string {
   // If there are several processes, the parent may bind the port for them.
   const isListening = ['listen', 'bind', 'getaddrinfo'].includes(syscall ?? '')
   const isOperatorPort = config?.operator != null && config.operator.port === port
-  const place = isOperatorPort ? { ...config.operator!, prefix: 'OPERATOR_' } : config
-  const listening = place && isListening ? describeListenFault(code, place) : null
+  const address = isOperatorPort ? { ...config.operator!, prefix: 'OPERATOR_' } : config
+  const listening = address && isListening ? describeListenFault(code, address) : null
   if (listening) return listening
   if (config && isInside(config.dataDir, error)) {
     return (folderFault(config.dataDir, error) as Error).message
@@ -36,9 +36,9 @@ export function startExitCode(error: unknown): number {
 }
 
 /** Where to listen, and the prefix of the options for it. */
-type Place = { host: string; port: number; prefix?: string }
+type Address = { host: string; port: number; prefix?: string }
 
-function describeListenFault(code: string, { host, port, prefix = '' }: Place): string | null {
+function describeListenFault(code: string, { host, port, prefix = '' }: Address): string | null {
   switch (code) {
     case 'EADDRINUSE':
       return `The port is taken: something listens on ${host}:${port} already. Stop it, or choose another ${prefix}PORT.`

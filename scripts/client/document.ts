@@ -59,9 +59,9 @@ export function typesDocument(version: Version): Schema {
     paths[path] ??= {}
     paths[path][method.toLowerCase()] = {
       operationId,
-      parameters: parameters.map(({ name, in: place, required, schema, ...rest }) => ({
+      parameters: parameters.map(({ name, in: where, required, schema, ...rest }) => ({
         name,
-        in: place,
+        in: where,
         required,
         schema,
         description: (rest as Schema).description,

@@ -125,8 +125,8 @@ async function inspectVersion(db: Database, config: Config): Promise<Finding> {
     text: `select current_setting('server_version_num')::int as number,
                   current_setting('server_version') as version`,
   })
-  const place = databaseUrl ? `at ${databaseSetting}` : `embedded in ${dataDir}`
-  const detail = `PostgreSQL ${row!.version} answers, ${place}.`
+  const where = databaseUrl ? `at ${databaseSetting}` : `embedded in ${dataDir}`
+  const detail = `PostgreSQL ${row!.version} answers, ${where}.`
   if (row!.number >= MIN_VERSION * 10_000) return ['ok', detail]
   return ['failed', `${detail} Vintém needs version ${MIN_VERSION} or newer: upgrade PostgreSQL.`]
 }
@@ -234,16 +234,16 @@ export async function inspectMail(config: Config): Promise<Finding> {
   const { smtpUrl, mailFrom: from, dataDir, local } = config
   const folder = join(dataDir, 'mail')
   const mailer = createMailer({ smtpUrl, from, folder, connections: 1, clock: systemClock })
-  const place = smtpUrl ? `The mail server at ${new URL(smtpUrl).host}` : folder
+  const target = smtpUrl ? `The mail server at ${new URL(smtpUrl).host}` : folder
   try {
     await mailer.check()
   } catch (error) {
     const remedy = smtpUrl ? 'Check SMTP_URL' : `Run as the owner of ${dataDir}, or set SMTP_URL`
-    return ['failed', `${place} accepts no mails (${(error as Error).message}). ${remedy}.`]
+    return ['failed', `${target} accepts no mails (${(error as Error).message}). ${remedy}.`]
   } finally {
     mailer.close()
   }
-  if (smtpUrl) return ['ok', `${place} accepts the login.`]
+  if (smtpUrl) return ['ok', `${target} accepts the login.`]
   if (local) return ['ok', `Mails are kept as files in ${folder}.`]
   return ['warning', `Mails go to ${folder}, and one-time codes to nobody: set SMTP_URL.`]
 }

@@ -254,7 +254,7 @@ function readCompany(args: Args): NewCompany & { apiVersion: string } {
     ...(readFields(args) as Required<Pick<Company, 'name' | 'taxId' | 'email'>>),
     mode: switches.has('live') ? ('live' as const) : ('sandbox' as const),
     apiVersion,
-    ...(delay.value !== null && { settlementDelay_s: delay.value }),
+    ...(delay.value !== null && { releaseDelay_s: delay.value }),
     staticSalesLimit: limit.value,
   }
   const broken = companyFaults(fields)?.items.map(({ description }) => asTyped(description)) ?? []

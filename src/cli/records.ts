@@ -18,8 +18,8 @@ export function versionFault(name: string): string | null {
 }
 
 /** All fields of a company, under the names that the API gives them. */
-export function showCompany({ settlementDelay_s, ...fields }: Company) {
-  return { ...fields, settlementDelay: settlementDelay_s }
+export function showCompany({ releaseDelay_s, ...fields }: Company) {
+  return { ...fields, settlementDelay: releaseDelay_s }
 }
 
 /** A key without its hash. `start` is the beginning of the key, by which it is recognized. */

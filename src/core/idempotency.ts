@@ -47,10 +47,10 @@ const oldestStored = (now: Date) => new Date(now.getTime() - STORED_HOURS * 3_60
 type Wanted = { companyId: Uuid; key: string; now: Date }
 
 async function findMany(tx: Tx, wanted: Wanted[]): Promise<(StoredResponse | null)[]> {
-  const rows = await tx.query<StoredResponse & { place: number }>({
+  const rows = await tx.query<StoredResponse & { position: number }>({
     name: 'find_stored',
-    text: `select k.place::int, s.* from unnest($1::uuid[], $2::text[], $3::timestamptz[])
-             with ordinality k (company_id, key, oldest, place)
+    text: `select k.position::int, s.* from unnest($1::uuid[], $2::text[], $3::timestamptz[])
+             with ordinality k (company_id, key, oldest, position)
            cross join lateral (
              select key, fingerprint, status, sealed_body as "sealedBody", warnings
              from idempotency_keys where company_id = k.company_id and key = k.key
@@ -62,7 +62,7 @@ async function findMany(tx: Tx, wanted: Wanted[]): Promise<(StoredResponse | nul
     ],
   })
   const found = wanted.map((): StoredResponse | null => null)
-  for (const { place, ...response } of rows) found[place - 1] = response
+  for (const { position, ...response } of rows) found[position - 1] = response
   return found
 }
 

@@ -79,7 +79,7 @@ function dialectOf(query: unknown): CsvDialect | null {
   return dialect === 'br' ? 'br' : 'plain'
 }
 
-/** Marks the place of the list in the envelope of its answer. JSON never has this character. */
+/** Marks where the list is in the envelope of its answer. JSON never has this character. */
 const LIST_MARK = '\0'
 
 /** How a list is written in a version. */

@@ -151,15 +151,15 @@ function answerIn(route: Route, from: Version, to: Version, change: VersionChang
   const render = ({ success }: Version) => success(route.status, route.message, serialize, data)
   const [before, after] = [render(from), render(to)]
   const fields = fieldChanges(
-    { body: JSON.parse(before), at: placeOf(route, from) },
-    { body: JSON.parse(after), at: placeOf(route, to) },
+    { body: JSON.parse(before), at: fieldOf(route, from) },
+    { body: JSON.parse(after), at: fieldOf(route, to) },
     change.changes,
   )
   return { before, after, fields }
 }
 
 /** In which field of a success a version has the resource. Null: it has nothing around it. */
-function placeOf({ status, message }: Route, { success }: Version): string | null {
+function fieldOf({ status, message }: Route, { success }: Version): string | null {
   const mark = 'the resource'
   const frame: unknown = JSON.parse(success(status, message, () => JSON.stringify(mark), null))
   if (frame === mark) return null

@@ -24,7 +24,7 @@ const RESERVED_V4 = [
  * Where public IPv6 addresses lie: global unicast, and the prefix under which a network without
  * IPv4 finds IPv4 hosts. What is not listed is refused, and so need not be known: loopback, unique
  * local, link-local, site-local, multicast, discard, and IPv4 addresses mapped, compatible or
- * translated, which have no place in the name of a host.
+ * translated, which do not belong in the name of a host.
  */
 const NAT64 = '64:ff9b::'
 const PUBLIC_V6 = ['2000::/3', `${NAT64}/96`]

@@ -62,9 +62,9 @@ test('interleaving leaves out no owner, and each keeps its own order', () => {
       for (const name of ['a', 'b', 'c']) {
         const of = (some: typeof all) => some.filter(({ owner }) => owner === name)
         assert.deepEqual(of(ordered), of(all))
-        const places = ordered.flatMap(({ owner }, i) => (owner === name ? [i] : []))
-        places.forEach((place, round) => {
-          assert.ok(place < (round + 1) * 3, 'others have at most as many before it')
+        const positions = ordered.flatMap(({ owner }, i) => (owner === name ? [i] : []))
+        positions.forEach((position, round) => {
+          assert.ok(position < (round + 1) * 3, 'others have at most as many before it')
         })
       }
     }),

@@ -1,3 +1,6 @@
+/** The color of the service itself, and of a company that has chosen none. */
+export const DEFAULT_COLOR = '#0f766e'
+
 /** The brightness of a color such as #0f766e, from 0 to 1, as WCAG calculates it. */
 function luminanceOf(color: string): number {
   const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {

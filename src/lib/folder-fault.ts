@@ -16,6 +16,6 @@ const FOLDER_REMEDIES: Record<string, string> = {
   EACCES: OTHER_OWNER,
   EPERM: OTHER_OWNER,
   EROFS: 'It is on a read-only file system: mount it writable, or choose another with DATA_DIR.',
-  ENOSPC: 'The disk is full: make room, or choose another place with DATA_DIR.',
-  EDQUOT: 'The quota is used up: make room, or choose another place with DATA_DIR.',
+  ENOSPC: 'The disk is full: make room, or choose another folder with DATA_DIR.',
+  EDQUOT: 'The quota is used up: make room, or choose another folder with DATA_DIR.',
 }

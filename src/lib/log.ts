@@ -54,7 +54,7 @@ export function createLog(level: string, processName?: string): Log {
   return Object.assign(log, { request, flush })
 }
 
-/** What may be said of an unexpected error: its name, code and place, but not the values in it. */
+/** What may be said of an unexpected error: its name, code and origin, not the values in it. */
 export function describeError(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }
   const { code, constraint, table, cause } = error as {

@@ -27,7 +27,7 @@ test('a name with one wrong, missing or additional letter is still found', () =>
   )
 })
 
-test('two letters that changed places are one mistake', () => {
+test('two letters that are swapped are one mistake', () => {
   assert.equal(nearest('limti', NAMES, 1), 'limit')
   assert.equal(nearest('satuts', NAMES, 1), null)
   assert.equal(nearest('satuts', NAMES), 'status')

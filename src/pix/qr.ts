@@ -29,7 +29,7 @@ type Drawing = Matrix & { codes: Uint8Array }
  * A set of modules that the same bits of the text flip, which is a block of the Reed-Solomon code.
  * Its flips are collected in a few words, and then applied to the modules once.
  */
-type Block = { places: Map<number, number>; modules: Uint16Array; flips: Uint32Array }
+type Block = { positions: Map<number, number>; modules: Uint16Array; flips: Uint32Array }
 
 /** For each bit of each character: the block that it flips, and which modules of the block. */
 type FlipTable = {
@@ -132,28 +132,28 @@ function computeFlips(table: FlipTable, { modules, codes }: Drawing, position: n
 }
 
 function storeFlips({ blocks, blockOf, flipsOf }: FlipTable, bit: number, touched: number[]): void {
-  let index = blocks.findIndex(({ places }) => touched.some((module) => places.has(module)))
+  let index = blocks.findIndex(({ positions }) => touched.some((module) => positions.has(module)))
   if (index < 0) index = blocks.push(emptyBlock()) - 1
   blockOf[bit] = index
   for (const module of touched) {
-    const place = placeOf(blocks[index]!, module)
-    flipsOf[bit * BLOCK_WORDS + (place >>> 5)]! |= 1 << (place & 31)
+    const position = positionOf(blocks[index]!, module)
+    flipsOf[bit * BLOCK_WORDS + (position >>> 5)]! |= 1 << (position & 31)
   }
 }
 
-function placeOf({ places, modules }: Block, module: number): number {
-  const known = places.get(module)
+function positionOf({ positions, modules }: Block, module: number): number {
+  const known = positions.get(module)
   if (known !== undefined) return known
-  const place = places.size
-  assert(place < modules.length, 'a block has room for all its modules')
-  places.set(module, place)
-  modules[place] = module
-  return place
+  const position = positions.size
+  assert(position < modules.length, 'a block has room for all its modules')
+  positions.set(module, position)
+  modules[position] = module
+  return position
 }
 
 function emptyBlock(): Block {
   return {
-    places: new Map(),
+    positions: new Map(),
     modules: new Uint16Array(32 * BLOCK_WORDS),
     flips: new Uint32Array(BLOCK_WORDS),
   }

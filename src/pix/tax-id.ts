@@ -4,7 +4,7 @@ const CPF = /^[0-9]{11}$/
 // Since July 2026 the Receita Federal issues CNPJs with letters. The check digits stay digits.
 const CNPJ = /^[A-Z0-9]{12}[0-9]{2}$/
 
-// Weights start with 2 at the last place and rise to the left. Those of a CNPJ restart after 9.
+// Weights start with 2 at the last digit and rise to the left. Those of a CNPJ restart after 9.
 const CPF_WEIGHTS = 10
 const CNPJ_WEIGHTS = 8
 
@@ -56,9 +56,9 @@ function isOneRepeated(text: string): boolean {
 
 function checkDigit(body: string, weights: number): number {
   let sum = 0
-  for (let place = 0; place < body.length; place++) {
-    const value = body.charCodeAt(body.length - 1 - place) - 48
-    sum += value * (2 + (place % weights))
+  for (let position = 0; position < body.length; position++) {
+    const value = body.charCodeAt(body.length - 1 - position) - 48
+    sum += value * (2 + (position % weights))
   }
   const rest = sum % 11
   return rest < 2 ? 0 : 11 - rest

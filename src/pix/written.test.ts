@@ -75,7 +75,7 @@ test('no text, however long, takes a pattern more than time in proportion to its
       assert.doesNotMatch(`${one.repeat(60_000)}x`, new RegExp(pattern, 'u'))
     }
   }
-  // A pattern that goes back to every place takes minutes for these; ours take milliseconds.
+  // A pattern that goes back to every position takes minutes for these; ours take milliseconds.
   assert.ok(process.cpuUsage(start).user < 5_000_000, 'microseconds of this process alone')
 })
 

@@ -120,8 +120,8 @@ async function startAll(members: Member[], log: Log): Promise<void> {
  * Throws if nobody could listen there. Processes that share a port do not notice when another
  * server has it, but a socket that does not share it does.
  */
-export async function requireFreePort(place: { host: string; port: number }): Promise<void> {
-  const server = createServer().listen(place)
+export async function requireFreePort(address: { host: string; port: number }): Promise<void> {
+  const server = createServer().listen(address)
   await once(server, 'listening')
   server.close()
   await once(server, 'close')

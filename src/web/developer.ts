@@ -56,7 +56,7 @@ export function navigation(
   const names = NAMES[language]
   const shown = LINKS.filter(({ name }) => isLocal || name !== 'mailbox')
   const current = html` aria-current="page"`
-  return html`<nav class="places" aria-label="${names.nav}">${shown.map(
+  return html`<nav class="pages" aria-label="${names.nav}">${shown.map(
     ({ path, name }) =>
       html`<a href="${ONE_LANGUAGE.includes(name) ? path : inLanguage(path, chosen)}"${name === here && current}>${names[name]}</a>`,
   )}</nav>`

@@ -100,7 +100,7 @@ function linksCard(
   chosen: Language | null,
 ): Html {
   const { links, link } = FRONT[language]
-  const places = [
+  const shown = [
     ...(hasBank ? [{ path: inLanguage('/bank', chosen), ...link.bank }] : []),
     ...(config.local ? [{ path: inLanguage('/mailbox', chosen), ...link.mailbox }] : []),
     { path: '/guides', ...link.guides },
@@ -108,7 +108,7 @@ function linksCard(
   ]
   return html`<section class="card" aria-labelledby="links">
 <h2 id="links">${links}</h2>
-<ul class="rows">${places.map(
+<ul class="rows">${shown.map(
     ({ path, name, text }) =>
       html`<li><a class="row" href="${path}"><span><strong>${name}</strong><span class="soft small">${text}</span></span>${icon('next')}</a></li>`,
   )}</ul>

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Company } from '../core/companies/rules.ts'
-import { DEFAULT_COLOR } from '../core/companies/rules.ts'
+import { DEFAULT_COLOR } from '../lib/contrast.ts'
 import type { Language } from '../lib/language.ts'
 import { type Assets, takesGzip } from './assets.ts'
 import { type Html, html, raw, render, type Shown } from './html.ts'

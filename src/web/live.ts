@@ -32,7 +32,7 @@ type Watcher = { token: string; state: State | null; reply: FastifyReply }
 
 /**
  * Notifies open pages if the state of what they show has changed. A page receives the state and
- * then reloads itself, so that only one place knows what a state looks like.
+ * then reloads itself, so that only one file knows what a state looks like.
  */
 export function registerLive(scope: FastifyInstance, { app }: Site): void {
   type Named = { Params: { token: string } }

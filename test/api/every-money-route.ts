@@ -27,7 +27,7 @@ export async function later(api: TestApi, seconds: number, act: () => Promise<vo
 
 /** Releases the money of paid charges, which changes PAID to RECEIVED. */
 export const release = (api: TestApi, { company }: Client): Promise<void> =>
-  later(api, company.settlementDelay_s, () => releaseDueCharges.run(api.app))
+  later(api, company.releaseDelay_s, () => releaseDueCharges.run(api.app))
 
 /** A charge of which all has gone back, after the bank refused to return a part of it. */
 async function makeRefunded(api: TestApi, client: Client): Promise<string> {

@@ -36,7 +36,7 @@ test('creates, pays and reads a charge, with what came around the answer', async
 test('both versions have one surface: the same data, in the spelling of each', async () => {
   const { id } = await old.charges.createPix(dev)
   await old.charges.simulatePayment(id)
-  api.clock.advance(company.settlementDelay_s)
+  api.clock.advance(company.releaseDelay_s)
   await releaseDueCharges.run(api.app)
   assert.equal((await old.charges.get(id)).paymentStatus, 'RECIEVED')
   const { paymentStatus, ...others } = await vintem.charges.get(id)

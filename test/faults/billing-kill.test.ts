@@ -55,7 +55,7 @@ async function makeCompany(target: Date | null): Promise<Uuid> {
         email: 'dona@example.com',
         mode: 'sandbox',
         apiVersion: LATEST.name,
-        settlementDelay_s: 0,
+        releaseDelay_s: 0,
       },
       START,
     )

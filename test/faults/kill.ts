@@ -147,7 +147,7 @@ async function makeShop(app: FullApp, number: number): Promise<Shop> {
         email,
         mode: 'sandbox',
         apiVersion: LATEST.name,
-        settlementDelay_s: number % 2,
+        releaseDelay_s: number % 2,
       },
       now,
     )

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { mailBankChange } from '../../src/core/banks/change-letter.ts'
+import { mailBankChange } from '../../src/core/banks/commands.ts'
 import { MONEY_SCOPES } from '../../src/core/companies/rules.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { invite } from '../../src/core/people/invitations.ts'

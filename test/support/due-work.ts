@@ -51,7 +51,7 @@ export async function makeDueWork(api: TestApi) {
   const { id: companyId } = client.company
   await makeReceiver(client, ['charge.paid'])
   const paid = await makePaid(api, client, 1990)
-  clock.advance(client.company.settlementDelay_s)
+  clock.advance(client.company.releaseDelay_s)
   await client.post(`/refund/${(await makePaid(api, client, 700)).id}`)
   const notified = await makeCharge(client, 800, { expiresIn: 30 * HOUR_S })
   await storeLateCallback(api, companyId, notified.id)

@@ -41,21 +41,21 @@ export function drawText(
   canvas: Canvas,
   font: Font,
   text: string,
-  place: { left: number; baseline: number; size: number; shade?: Shade },
+  position: { left: number; baseline: number; size: number; shade?: Shade },
 ): void {
-  let { left } = place
+  let { left } = position
   for (const character of text) {
     const glyph = font.glyphOf(character.codePointAt(0)!)
     if (!glyph) continue
-    drawGlyph(canvas, glyph, { shade: 255, ...place, left })
-    left += glyph.advance * place.size
+    drawGlyph(canvas, glyph, { shade: 255, ...position, left })
+    left += glyph.advance * position.size
   }
 }
 
-type TextPlace = { left: number; baseline: number; size: number; shade: Shade }
+type TextPosition = { left: number; baseline: number; size: number; shade: Shade }
 
 /** Computes which part of each pixel is inside the outlines, and draws it. */
-function drawGlyph(canvas: Canvas, { contours }: Glyph, spot: TextPlace): void {
+function drawGlyph(canvas: Canvas, { contours }: Glyph, spot: TextPosition): void {
   const lines = contours.flatMap((points) => flatten(points, spot))
   if (lines.length === 0) return
   const xs = lines.flatMap(([a, b]) => [a.x, b.x])
@@ -83,7 +83,7 @@ type Position = { x: number; y: number }
 const STEPS = 6
 
 /** An outline as straight lines. Between two points off the curve there is a point on it. */
-function flatten(points: Point[], { left, baseline, size }: TextPlace): [Position, Position][] {
+function flatten(points: Point[], { left, baseline, size }: TextPosition): [Position, Position][] {
   const placed = points.map(({ x, y, isOn }) => ({
     x: left + x * size,
     y: baseline - y * size,

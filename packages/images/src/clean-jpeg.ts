@@ -11,7 +11,7 @@ export const isJpeg = (bytes: Buffer): boolean =>
   bytes[0] === SEPARATOR && bytes[1] === START && bytes[2] === SEPARATOR
 
 const isRestart = (marker: number): boolean => marker >= 0xd0 && marker <= 0xd7
-/** Applications' data and comments: places, previews, profiles. */
+/** Applications' data and comments: locations, previews, profiles. */
 const isMetadata = (marker: number): boolean =>
   (marker >= 0xe0 && marker <= 0xef) || marker === 0xfe
 

@@ -116,8 +116,8 @@ function readContours(data: Buffer, count: number): Point[][] {
   const xs = readCoordinates(data, at, flags, X_BYTE, X_SAME)
   const ys = readCoordinates(data, xs.end, flags, Y_BYTE, Y_SAME)
   const points = flags.map((flag, i) => ({
-    x: xs.places[i]!,
-    y: ys.places[i]!,
+    x: xs.coordinates[i]!,
+    y: ys.coordinates[i]!,
     isOn: (flag & ON_CURVE) !== 0,
   }))
   return ends.map((end, i) => points.slice(i === 0 ? 0 : ends[i - 1]! + 1, end + 1))
@@ -126,16 +126,16 @@ function readContours(data: Buffer, count: number): Point[][] {
 /** Coordinates on one axis. Each is stored as the difference from the one before. */
 function readCoordinates(data: Buffer, start: number, flags: number[], byte: number, same: number) {
   let at = start
-  let place = 0
-  const places = flags.map((flag) => {
-    if (flag & byte) place += flag & same ? data[at++]! : -data[at++]!
+  let coordinate = 0
+  const coordinates = flags.map((flag) => {
+    if (flag & byte) coordinate += flag & same ? data[at++]! : -data[at++]!
     else if (!(flag & same)) {
-      place += data.readInt16BE(at)
+      coordinate += data.readInt16BE(at)
       at += 2
     }
-    return place
+    return coordinate
   })
-  return { places, end: at }
+  return { coordinates, end: at }
 }
 
 const [WORDS, OFFSETS, SCALE, MORE, TWO_SCALES, MATRIX] = [1, 2, 8, 32, 64, 128] as const

@@ -46,16 +46,16 @@ const NO_MODULES = new Uint32Array(6)
 
 // For each group of eight modules, of which the first is the lowest bit and dark ones are 1: their
 // literals (light is the bit 0, dark the bits 1 and 0), how many are dark, and the sum of the
-// places of the dark ones.
+// positions of the dark ones.
 const LITERALS = new Uint16Array(256)
 const DARK_COUNT = new Uint8Array(256)
-const DARK_PLACES = new Uint8Array(256)
+const DARK_POSITIONS = new Uint8Array(256)
 for (let eight = 0; eight < 256; eight++) {
-  for (let place = 0; place < 8; place++) {
-    const dark = (eight >>> place) & 1
-    LITERALS[eight]! |= dark << (place + DARK_COUNT[eight]!)
+  for (let position = 0; position < 8; position++) {
+    const dark = (eight >>> position) & 1
+    LITERALS[eight]! |= dark << (position + DARK_COUNT[eight]!)
     DARK_COUNT[eight]! += dark
-    DARK_PLACES[eight]! += dark * place
+    DARK_POSITIONS[eight]! += dark * position
   }
 }
 
@@ -99,7 +99,7 @@ function drawRow(layout: Layout, size: number, modules: Uint32Array, start: numb
     // the number of bits differs.
     push(LITERALS[eight]!, count + (group < last ? 8 : (size & 7) + QUIET))
     dark += count
-    darkWeight += count * (layout.rowBytes - LEAD - 8 * group) - DARK_PLACES[eight]!
+    darkWeight += count * (layout.rowBytes - LEAD - 8 * group) - DARK_POSITIONS[eight]!
   }
   for (const match of layout.repeats) push(match.value, match.length)
   addToChecksum(layout, dark, darkWeight)

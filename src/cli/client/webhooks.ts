@@ -76,7 +76,7 @@ const ENDPOINT = { value: 'URL', help: 'the address of yours that gets the event
 const NAME = { value: 'NAME', help: 'what it is for (default the host of the endpoint)' } as const
 const EVENTS = { value: 'LIST', help: 'comma-separated, or all; see vintem help trigger' } as const
 
-/** The types that were typed. The server would say only which place of the list is wrong. */
+/** The types that were typed. The server would say only which entry of the list is wrong. */
 function readEvents(text: string): EventType[] {
   if (text === 'all') return EVENT_TYPES
   const named = readList(text)

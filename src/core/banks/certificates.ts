@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts'
 import type { App } from '../app.ts'
 import { findCompany } from '../companies/store.ts'
-import { composeCertificateEnding } from '../mails/letters.ts'
+import { composeCertificateEnding } from '../letters/companies.ts'
 import { queueMails } from '../mails/store.ts'
 import { openConnection } from './commands.ts'
 import { type BankRecord, listCertificates, markWarned } from './store.ts'

@@ -1,5 +1,5 @@
 import { randomUUID, timingSafeEqual } from 'node:crypto'
-import type { Tx } from '../../db/database.ts'
+import type { ControlTx, Tx } from '../../db/database.ts'
 import { createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import { newId, packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
@@ -7,6 +7,10 @@ import type { Vault } from '../../lib/vault.ts'
 import type { Connection } from '../../provider/bacen/connection.ts'
 import { completeProfile } from '../../provider/bacen/profiles.ts'
 import { announceChange } from '../companies/announce.ts'
+import type { Company } from '../companies/rules.ts'
+import type { Reader } from '../letters/layout.ts'
+import { type BankChange, composeBankChange } from '../letters/members.ts'
+import { mailOwners } from '../people/owner-mails.ts'
 import { reconcileSoon } from '../reconciliation-schedule.ts'
 import {
   type BankRecord,
@@ -109,4 +113,17 @@ export function createCallbackFinder(tx: Tx): (token: string) => Promise<Uuid | 
     const isRight = timingSafeEqual(Buffer.from(callbackId), Buffer.from(named.id))
     return isRight ? named.companyId : null
   }
+}
+
+/** Writes that the company's money goes elsewhere, because somebody else may have done it. */
+export function mailBankChange(
+  tx: Tx,
+  control: ControlTx,
+  vault: Vault,
+  company: Company,
+  change: BankChange,
+  now: Date,
+): Promise<void> {
+  const letterTo = (reader: Reader) => composeBankChange(company, reader, change, now)
+  return mailOwners(tx, control, vault, company, 'bank-changed', letterTo, now)
 }

@@ -32,6 +32,8 @@ export const CHARGE = tableOf<Charge>({
   createdAt: ['created_at', 'timestamptz'],
   expiresAt: ['expires_at', 'timestamptz'],
   paymentDate: ['payment_date', 'timestamptz'],
+  // The moment of release, from which on the money can be withdrawn: what the ledger calls
+  // CHARGE_SETTLED and the API RECEIVED, because both are published.
   releaseAt: ['settles_at', 'timestamptz'],
   booked: ['booked', 'bool'],
   refunded: ['refunded', 'cents'],

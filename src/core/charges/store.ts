@@ -17,20 +17,20 @@ export type ReadCharge = { charge: Charge; version: string }
 /** The id of the transaction that has written the row. */
 const VERSION = 'c.xmin::text as version'
 
-const FIND = `select k.place::int, ${VERSION}, c.*
-  from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, place)
+const FIND = `select k.position::int, ${VERSION}, c.*
+  from unnest($1::uuid[], $2::uuid[]) with ordinality k (company_id, id, position)
   join charges c on c.company_id = k.company_id and c.id = k.id`
 
 /** Charges of several companies by id, in the order of the ids. Null if there is none. */
 export async function findVersions(tx: Tx, wanted: ChargeId[]): Promise<(ReadCharge | null)[]> {
-  const rows = await tx.query<Row & { place: number; version: string }>({
+  const rows = await tx.query<Row & { position: number; version: string }>({
     name: 'find_charges',
     text: FIND,
     values: keysOf(wanted),
   })
   const found = wanted.map((): ReadCharge | null => null)
   for (const row of rows) {
-    found[row.place - 1] = { charge: CHARGE.read(row), version: row.version }
+    found[row.position - 1] = { charge: CHARGE.read(row), version: row.version }
   }
   return found
 }
@@ -39,22 +39,23 @@ export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | nu
   return (await findVersions(tx, wanted)).map((found) => found?.charge ?? null)
 }
 
-const REFRESH = `select k.place::int, ${VERSION}, ${CHANGING.select('c')}
-  from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality k (company_id, id, version, place)
+const REFRESH = `select k.position::int, ${VERSION}, ${CHANGING.select('c')}
+  from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality
+    k (company_id, id, version, position)
   join charges c on c.company_id = k.company_id and c.id = k.id and c.xmin <> k.version::xid`
 
 /** Charges that were read before, as they are now. Reads only those that have changed. */
 export async function refreshMany(tx: Tx, known: ReadCharge[]): Promise<ReadCharge[]> {
   const keys = keysOf(known.map(({ charge }) => charge))
-  const rows = await tx.query<Row & { place: number; version: string }>({
+  const rows = await tx.query<Row & { position: number; version: string }>({
     name: 'refresh_charges',
     text: REFRESH,
     values: [...keys, texts(known.map(({ version }) => version))],
   })
   const now = [...known]
   for (const row of rows) {
-    const { charge } = known[row.place - 1]!
-    now[row.place - 1] = { charge: CHANGING.merge(charge, row), version: row.version }
+    const { charge } = known[row.position - 1]!
+    now[row.position - 1] = { charge: CHANGING.merge(charge, row), version: row.version }
   }
   return now
 }
@@ -65,20 +66,20 @@ export type ListPart = { companyId: Uuid; after: Uuid | null; limit: number }
 /** A charge of a list, and the version that its row has. */
 export type ListedCharge = ChargeId & { version: string }
 
-const LIST = `select q.place::int, c.id, ${VERSION}
+const LIST = `select q.position::int, c.id, ${VERSION}
   from unnest($1::uuid[], $2::uuid[], $3::int8[]) with ordinality
-    q (company_id, before, size, place)
+    q (company_id, before, size, position)
   cross join lateral (
     select id, xmin from charges where company_id = q.company_id and id < q.before
     order by id desc limit q.size) c
-  order by q.place, c.id desc`
+  order by q.position, c.id desc`
 
 /** After the greatest id, in a list of the newest first, come all. */
 const GREATEST_ID = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 /** Lists charges of several companies, newest first. */
 export async function listMany(tx: Tx, parts: ListPart[]): Promise<ListedCharge[][]> {
-  const rows = await tx.query<{ place: number; id: Uuid; version: string }>({
+  const rows = await tx.query<{ position: number; id: Uuid; version: string }>({
     name: 'list_charges',
     text: LIST,
     values: [
@@ -88,9 +89,9 @@ export async function listMany(tx: Tx, parts: ListPart[]): Promise<ListedCharge[
     ],
   })
   const lists = parts.map((): ListedCharge[] => [])
-  for (const { place, id, version } of rows) {
-    const { companyId } = parts[place - 1]!
-    lists[place - 1]!.push({ companyId, id, version })
+  for (const { position, id, version } of rows) {
+    const { companyId } = parts[position - 1]!
+    lists[position - 1]!.push({ companyId, id, version })
   }
   return lists
 }

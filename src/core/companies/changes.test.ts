@@ -26,7 +26,7 @@ const COMPANY: Company = {
   mode: 'live',
   apiVersion: '2026-08-16',
   language: 'pt',
-  settlementDelay_s: 0,
+  releaseDelay_s: 0,
   staticSalesLimit: null,
   clockAhead_ms: 0,
   bankId: null,

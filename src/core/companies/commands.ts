@@ -3,9 +3,11 @@ import type { Tx } from '../../db/database.ts'
 import { openBooks, post } from '../../ledger/post.ts'
 import { opening } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
+import { DEFAULT_COLOR } from '../../lib/contrast.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { composeEmailChanged, composeEmailConfirmed } from '../letters/companies.ts'
 import { DAY_S, type MailKind } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
 import { startReconciling } from '../reconciliation-schedule.ts'
@@ -23,17 +25,15 @@ import {
   requireFewChanges,
 } from './changes.ts'
 import { makeKey } from './keys.ts'
-import { composeEmailChanged, composeEmailConfirmed } from './letters.ts'
 import {
   type Company,
   companyFaults,
   DEFAULT_CITY,
-  DEFAULT_COLOR,
   type NewCompany,
+  RELEASE_DELAY_S,
   SANDBOX_OPENING,
   SCOPES,
   type Scope,
-  SETTLEMENT_DELAY_S,
 } from './rules.ts'
 import { hasRealSales } from './sales-store.ts'
 import * as store from './store.ts'
@@ -58,7 +58,7 @@ export async function createCompany(
     mode: fields.mode,
     apiVersion: fields.apiVersion,
     language: fields.language ?? 'pt',
-    settlementDelay_s: fields.settlementDelay_s ?? SETTLEMENT_DELAY_S[fields.mode],
+    releaseDelay_s: fields.releaseDelay_s ?? RELEASE_DELAY_S[fields.mode],
     staticSalesLimit: fields.staticSalesLimit ?? null,
     mailsReceipts: fields.mailsReceipts ?? true,
     strictTaxIds: fields.strictTaxIds ?? false,

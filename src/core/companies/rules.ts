@@ -21,7 +21,8 @@ export type Company = {
   apiVersion: string
   /** The language of the mails it gets. */
   language: Language
-  settlementDelay_s: number
+  /** How long after a payment its money is released. The API calls it settlementDelay. */
+  releaseDelay_s: number
   staticSalesLimit: number | null
   /** Whether payers who gave an address get a mail when they have paid. */
   mailsReceipts: boolean
@@ -55,10 +56,9 @@ export type Scope =
 export const MONEY_SCOPES: readonly Scope[] = ['payments:write', 'balance:write']
 
 /** A sandbox releases money after a minute, so that the step from PAID to RECEIVED is seen. */
-export const SETTLEMENT_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
+export const RELEASE_DELAY_S: Record<Mode, number> = { live: 0, sandbox: 60 }
 /** What a sandbox company starts with, R$ 1.000,00, so that a withdrawal can be tried at once. */
 export const SANDBOX_OPENING = toCents(100_000)
-export const DEFAULT_COLOR = '#0f766e'
 export const DEFAULT_CITY = 'Sao Paulo'
 
 /** Refuses what only a sandbox company has. Play money never meets real money. */
@@ -86,7 +86,7 @@ export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
       | 'imageUrl'
       | 'pixKey'
       | 'city'
-      | 'settlementDelay_s'
+      | 'releaseDelay_s'
       | 'language'
       | 'mailsReceipts'
       | 'strictTaxIds'

@@ -28,7 +28,7 @@ const COMPANY = tableOf<Company>({
   mode: ['mode', 'text'],
   apiVersion: ['api_version', 'text'],
   language: ['language', 'text'],
-  settlementDelay_s: ['settlement_delay_s', 'int8'],
+  releaseDelay_s: ['settlement_delay_s', 'int8'],
   staticSalesLimit: ['static_sales_limit', 'int8'],
   mailsReceipts: ['mails_receipts', 'bool'],
   strictTaxIds: ['strict_tax_ids', 'bool'],

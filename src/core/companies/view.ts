@@ -86,7 +86,7 @@ export function showCompany(company: Company): Static<typeof CompanyView> {
     mode: company.mode,
     apiVersion: company.apiVersion,
     language: company.language,
-    settlementDelay: company.settlementDelay_s,
+    settlementDelay: company.releaseDelay_s,
     mailsReceipts: company.mailsReceipts,
     ...(company.strictTaxIds ? { strictTaxIds: true } : {}),
     createdAt: company.createdAt.toISOString(),

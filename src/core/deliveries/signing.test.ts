@@ -46,7 +46,7 @@ test('bytes are verified as they arrived: a byte order mark is part of what was 
   const bytes = (text: string) => new TextEncoder().encode(text)
   const json = '{"event":"Charge.Paid"}'
   const marked = sign(secret, `\ufeff${json}`)
-  // JSON has no place for the mark, but the signature of these bytes is right.
+  // JSON cannot begin with the mark, but the signature of these bytes is right.
   await assert.rejects(
     () => unwrapWebhook(bytes(`\ufeff${json}`), marked, secret, { now }),
     SyntaxError,

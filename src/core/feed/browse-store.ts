@@ -32,16 +32,16 @@ export async function listNewest(
   const scanned = type === null ? limit + 1 : MAX_SCANNED
   const rows = await tx.query<EventRow & { position: number }>({
     text: `with scanned as materialized (
-             select *, row_number() over (order by id desc) as place from events
+             select *, row_number() over (order by id desc) as rank from events
              where company_id = $1 and ($2::uuid is null or id < $2)
                and ($3::uuid is null or id < $3) and ($7::uuid is null or id >= $7)
                and ($8::timestamptz is null or created_at < $8)
                and ($9::timestamptz is null or created_at >= $9)
              order by id desc limit $4
            )
-           select ${COLUMNS.replaceAll('events', 'scanned')}, place as position from scanned
-           where $5::text is null or type = $5 or place = (select max(place) from scanned)
-           order by place limit $6`,
+           select ${COLUMNS.replaceAll('events', 'scanned')}, rank as position from scanned
+           where $5::text is null or type = $5 or rank = (select max(rank) from scanned)
+           order by rank limit $6`,
     values: [
       companyId,
       after,

@@ -67,7 +67,7 @@ export async function lookAtFeeds(tx: Tx, looked: Looked[]): Promise<Found[]> {
                select from redeliveries r where r.company_id = l.company_id
                  and r.position >= l.first) as "isThere"
            from unnest($1::uuid[], $2::int8[], $3::text[], $4::bool[]) with ordinality
-             l (company_id, first, type, redeliveries, place) order by l.place`,
+             l (company_id, first, type, redeliveries, position) order by l.position`,
     values: [
       uuids(looked.map(({ companyId }) => companyId)),
       integers(looked.map(({ from }) => from)),

@@ -33,7 +33,7 @@ type Wanted = {
 /** The feed has such an event, the time is over, or the client or the server has left. */
 type WaitEnd = 'there' | 'late' | 'left'
 
-/** The place of one request among those that wait for events. */
+/** One request among those that wait for events. */
 type Seat = {
   next(wanted: Wanted): Promise<WaitEnd>
   leave(): void

@@ -4,8 +4,8 @@ import type { Vault } from '../../lib/vault.ts'
 import type { MailKind } from './rules.ts'
 
 /**
- * A mail to a payer is composed when it is sent: creating charges and matching payments is no place
- * to write letters. Until then only the charge is known.
+ * A mail to a payer is composed when it is sent: creating charges and matching payments must
+ * not wait for letters. Until then only the charge is known.
  */
 type AboutCharge = { chargeId: Uuid }
 

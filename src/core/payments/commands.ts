@@ -144,7 +144,7 @@ export async function settleCharge(
   rules.requireSettling(company, payment, charge)
   const now = app.clock.now()
   const { booked } = payment
-  const terms = { delay_s: company.settlementDelay_s, booked, now }
+  const terms = { delay_s: company.releaseDelay_s, booked, now }
   const change = settle(charge, { ...payment, amount: rules.undecidedOf(payment) }, terms)
   await requireNoCollection(tx, charge)
   // Totals count by what is written next, and whoever counts them anew has locked the books too.

@@ -230,7 +230,7 @@ type DecidedGroup = LockedGroup & { decisions: Decision[]; booked: boolean }
 function decideGroup(group: LockedGroup): DecidedGroup {
   const { company, arrival, named, open } = group
   const booked = isBooked(company, arrival.source)
-  const terms = { delay_s: company.settlementDelay_s, booked, now: arrival.now }
+  const terms = { delay_s: company.releaseDelay_s, booked, now: arrival.now }
   return { ...group, booked, decisions: decide(open.sort(byArrival), named, terms) }
 }
 

@@ -33,7 +33,7 @@ export async function matchBeforeExpiry(app: App, companyId: Uuid, ids: Uuid[]):
   return charges.filter(mayExpire).map(({ id }) => id)
 }
 
-/** Asks the bank about one charge that is past its deadline, before another takes its place. */
+/** Asks the bank about one charge that is past its deadline, before another replaces it. */
 export async function matchBeforeReplacement(
   app: App,
   company: Company,

@@ -56,11 +56,11 @@ export async function findRecorded(
   tx: Tx,
   wanted: PaymentKey[],
 ): Promise<(Recorded | undefined)[]> {
-  const rows = await tx.query<{ place: number; recorded: Recorded }>({
+  const rows = await tx.query<{ position: number; recorded: Recorded }>({
     name: 'find_recorded_payments',
-    text: `select k.place::int, p.recorded
+    text: `select k.position::int, p.recorded
            from unnest($1::uuid[], $2::text[], $3::text[]) with ordinality
-             k (company_id, source, end_to_end_id, place)
+             k (company_id, source, end_to_end_id, position)
            cross join lateral (
              select case when ${IS_UNKNOWN} then 'unknown' else 'final' end as recorded
              from payments where company_id = k.company_id and source = k.source
@@ -68,7 +68,7 @@ export async function findRecorded(
     values: KEY.values(wanted),
   })
   const recorded = wanted.map((): Recorded | undefined => undefined)
-  for (const row of rows) recorded[row.place - 1] = row.recorded
+  for (const row of rows) recorded[row.position - 1] = row.recorded
   return recorded
 }
 

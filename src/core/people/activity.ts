@@ -4,8 +4,9 @@ import { describeError } from '../../lib/log.ts'
 import { recordForInstallation, recordInCompanies } from '../activity/record.ts'
 import type { Author, Change, Details, OwnAction } from '../activity/rules.ts'
 import type { App } from '../app.ts'
+import type { OperatorChange } from '../letters/people.ts'
 import { inEachPlace } from './each-place.ts'
-import { mailOperators, type OperatorChange } from './operators.ts'
+import { mailOperators } from './operators.ts'
 import { findPerson, listMemberships } from './store.ts'
 
 type RecordApp = Pick<App, 'log' | 'vault' | 'systemClock'>

@@ -4,7 +4,9 @@ import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { codeEmailOf } from '../companies/changes.ts'
-import type { Company } from '../companies/rules.ts'
+import { type Company, MONEY_SCOPES, type Scope } from '../companies/rules.ts'
+import type { Reader } from '../letters/layout.ts'
+import { type AccessChange, type By, composeAccessChange, type NewKey } from '../letters/members.ts'
 import type { MailKind } from '../mails/rules.ts'
 import { queueMails } from '../mails/store.ts'
 
@@ -20,9 +22,6 @@ const listOwners = (tx: ControlTx, companyId: Uuid): Promise<Owner[]> =>
            order by m.created_at, p.id limit $2`,
     values: [companyId, MAX_OWNERS],
   })
-
-/** Somebody who gets a letter, and the language in which they read. */
-export type Reader = { to: string; language: Language }
 
 /**
  * Writes about a change that may let somebody else have the money: to all owners, and to the
@@ -41,11 +40,10 @@ export async function mailOwners(
 ): Promise<void> {
   const owners = (await listOwners(control, company.id)).filter(({ id }) => id !== except)
   const own = [company.email, codeEmailOf(company, now)]
-  const readers = [
-    ...own.map((to) => ({ to, language: company.language })),
-    ...owners.map(({ email: to, language }) => ({ to, language })),
-  ]
-  const byAddress = new Map(readers.toReversed().map((reader) => [reader.to.toLowerCase(), reader]))
+  const readers = [...own.map((email) => ({ email, language: company.language })), ...owners]
+  const byAddress = new Map(
+    readers.toReversed().map((reader) => [reader.email.toLowerCase(), reader]),
+  )
   const mails = [...byAddress.values()].map((reader) => ({
     companyId: company.id,
     kind,
@@ -54,6 +52,38 @@ export async function mailOwners(
     createdAt: now,
   }))
   await queueMails(tx, vault, mails)
+}
+
+/** Writes to the owners and to the company about a change of who can reach its money. */
+export const mailAccessChange = (
+  tx: Tx,
+  control: ControlTx,
+  vault: Vault,
+  company: Company,
+  change: AccessChange,
+  now: Date,
+  except: Uuid | null = null,
+): Promise<void> => {
+  const letterTo = (reader: Reader) => composeAccessChange(company, reader, change, now)
+  return mailOwners(tx, control, vault, company, 'access-changed', letterTo, now, except)
+}
+
+/** Whether all owners are told of a new key: one that moves real money without anybody's password. */
+export const isKeyOfMoney = ({ mode }: Pick<Company, 'mode'>, scopes: readonly Scope[]): boolean =>
+  mode === 'live' && MONEY_SCOPES.some((scope) => scopes.includes(scope))
+
+/** Writes to all owners about a new key that can move money. */
+export async function mailNewKey(
+  tx: Tx,
+  control: ControlTx,
+  vault: Vault,
+  company: Company,
+  key: NewKey & { scopes: readonly Scope[] },
+  by: By,
+  now: Date,
+): Promise<void> {
+  if (!isKeyOfMoney(company, key.scopes)) return
+  await mailAccessChange(tx, control, vault, company, { what: 'key-created', key, by }, now)
 }
 
 /** Whether an address is of the company itself or of one of its people. */

@@ -2,15 +2,11 @@ import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
+import { type AboutChange, composeFactorChange, type FactorChange } from '../letters/people.ts'
 import { queueMails } from '../mails/store.ts'
 import { LINK_MS } from './links.ts'
 import { hashRecoveryCode, newRecoveryCodes } from './recovery.ts'
 import { FACTOR_WAIT_MS, type Person, type Session } from './rules.ts'
-import {
-  type AboutChange,
-  composeFactorChange,
-  type FactorChange,
-} from './second-factors-letters.ts'
 import * as store from './second-factors-store.ts'
 import { deleteSessions } from './store.ts'
 import { newTotpSecret, openTotpSecret, periodOfCode } from './totp.ts'

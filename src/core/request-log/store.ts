@@ -59,13 +59,13 @@ export async function listRequests(
   const rows = await db.transaction(async (tx) => {
     // If there are no statistics, the planner prefers to sort all requests of the company.
     await tx.query({ text: "select set_config('enable_sort', 'off', true)" })
-    return tx.query<Row & { id: Uuid; place: number; matches: boolean }>(query)
+    return tx.query<Row & { id: Uuid; position: number; matches: boolean }>(query)
   })
   const matching = rows.filter(({ matches }) => matches)
   const requests = matching.slice(0, limit).map(REQUEST.read)
   if (matching.length > limit) return { requests, next: requests.at(-1)!.id }
   const last = rows.at(-1)
-  return { requests, next: last && last.place >= scanned ? last.id : null }
+  return { requests, next: last && last.position >= scanned ? last.id : null }
 }
 
 const HIGHEST = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
@@ -101,12 +101,12 @@ export function pageQuery(
   const sameOrder = column === 'r.company_id' ? 's.id desc' : 's.first desc, s.id desc'
   const text = `select s.*, ${isMatch} as matches from (
       select ${REQUEST.select('r')}, ${column} as first,
-        row_number() over (order by ${order}) as place
+        row_number() over (order by ${order}) as position
       from api_requests r
       where r.company_id = $1 ${more} and (${column}, r.id) >= (${value}, ${add(from)}::uuid)
         and (${column}, r.id) < (${value}, ${add(before ?? HIGHEST)}::uuid)
       order by ${order} limit ${add(scanned)}
-    ) s where ${isMatch} or s.place = ${add(scanned)}
+    ) s where ${isMatch} or s.position = ${add(scanned)}
     order by ${sameOrder} limit ${add(limit + 1)}`
   return { query: { text, values }, scanned }
 }

@@ -91,10 +91,10 @@ export async function sumReceived(tx: Tx, companyId: Uuid, periods: Period[]): P
     text: `select coalesce(sum(t.received_count), 0)::int8 as count,
              coalesce(sum(t.received), 0)::int8 as sum
            from unnest($2::timestamptz[], $3::timestamptz[]) with ordinality
-             p (from_hour, to_hour, place)
+             p (from_hour, to_hour, position)
            left join hourly_totals t on t.company_id = $1 and t.hour >= p.from_hour
              and t.hour < p.to_hour
-           group by p.place order by p.place`,
+           group by p.position order by p.position`,
     values: [
       companyId,
       timestamps(periods.map(({ from }) => from)),

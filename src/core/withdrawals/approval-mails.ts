@@ -1,66 +1,15 @@
 import type { ControlTx, Tx } from '../../db/database.ts'
 import { suffixOf, toPublic } from '../../lib/ids.ts'
-import type { Language } from '../../lib/language.ts'
-import type { Letter } from '../../lib/mailer.ts'
-import { formatReais } from '../../lib/money.ts'
-import { formatMoment } from '../../pix/local-time.ts'
-import { maskPixKey } from '../../pix/masks.ts'
 import type { App } from '../app.ts'
 import { toRealTime } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
-import { asIs, type Fact } from '../mails/layout.ts'
-import { compose, paragraph } from '../mails/letters.ts'
+import { composeApproval } from '../letters/members.ts'
 import { queueMails } from '../mails/store.ts'
-import { type Colleague, listAllowed } from '../people/role-store.ts'
+import { listAllowed } from '../people/role-store.ts'
 import type { Withdrawal } from './rules.ts'
 
 /** So many people at most are asked for an approval. */
 const MAX_ASKED = 20
-
-type Texts = {
-  subject(amount: string): string
-  title: string
-  intro(company: string): string
-  amount: string
-  destination: string
-  requestedBy: string
-  apiKey: string
-  until: string
-  button: string
-  unknown: string
-}
-
-const pt: Texts = {
-  subject: (amount) => `Aprovar o saque de ${amount}?`,
-  title: 'Um saque aguarda a sua aprovação',
-  intro: (company) =>
-    `Um saque de ${company} foi confirmado e precisa da aprovação de uma segunda pessoa antes de ser enviado.`,
-  amount: 'Valor',
-  destination: 'Chave Pix de destino',
-  requestedBy: 'Solicitado por',
-  apiKey: 'Chave de API',
-  until: 'Expira em (horário de Brasília)',
-  button: 'Ver o saque',
-  unknown:
-    'Você não reconhece este saque? Recuse o saque no painel e troque as chaves de API da empresa.',
-}
-
-const en: Texts = {
-  subject: (amount) => `Approve the withdrawal of ${amount}?`,
-  title: 'A withdrawal waits for your approval',
-  intro: (company) =>
-    `A withdrawal of ${company} is confirmed and needs the approval of a second person before it is sent.`,
-  amount: 'Amount',
-  destination: 'Destination Pix key',
-  requestedBy: 'Requested by',
-  apiKey: 'API key',
-  until: 'Expires at (Brasília time)',
-  button: 'View the withdrawal',
-  unknown:
-    'You do not recognize this withdrawal? Refuse it in the dashboard and replace the company’s API keys.',
-}
-
-const TEXTS: Record<Language, Texts> = { pt, en }
 
 /** Asks everybody who can approve a withdrawal, except who has started it. */
 export async function mailApprovers(
@@ -77,43 +26,19 @@ export async function mailApprovers(
     expiresAt: toRealTime(app, withdrawal.otpExpiresAt),
     createdAt: app.systemClock.now(),
   }
+  const { id, value, destination, requestedBy, otpExpiresAt } = withdrawal
+  const about = {
+    value,
+    destination,
+    requestedBy: requestedBy === null ? null : requester?.name,
+    expiresAt: otpExpiresAt,
+    url: `${app.publicUrl}/dashboard/${suffixOf(company.id)}/balance/withdrawals/${toPublic('wd', id)}`,
+  }
   const mails = asked.map((person) => ({
     companyId: company.id,
     kind: 'withdrawal-approval' as const,
-    letter: letterOf(app, company, withdrawal, person, requester?.name ?? null),
+    letter: composeApproval(company, person, about),
     ...times,
   }))
   await queueMails(tx, app.vault, mails)
-}
-
-function letterOf(
-  { publicUrl }: App,
-  company: Company,
-  { id, value, destination, requestedBy, otpExpiresAt }: Withdrawal,
-  { email, language }: Colleague,
-  requester: string | null,
-): Letter {
-  const texts = TEXTS[language]
-  const url = `${publicUrl}/dashboard/${suffixOf(company.id)}/balance/withdrawals/${toPublic('wd', id)}`
-  const who = requestedBy === null ? texts.apiKey : requester
-  const facts: Fact[] = [
-    [texts.amount, formatReais(value)],
-    [texts.destination, asIs(maskPixKey(destination))],
-    ...(who ? ([[texts.requestedBy, who]] as [string, string][]) : []),
-    [texts.until, formatMoment(otpExpiresAt)],
-  ]
-  return compose(
-    { ...company, language },
-    {
-      to: email,
-      subject: texts.subject(formatReais(value)),
-      title: texts.title,
-      blocks: [
-        paragraph(texts.intro(company.name)),
-        { kind: 'facts', facts },
-        { kind: 'button', label: texts.button, url },
-        paragraph(texts.unknown),
-      ],
-    },
-  )
 }

@@ -132,7 +132,7 @@ export async function findFirstCompleted(
     text: `select (select w.finished_at from withdrawals w
                    where w.company_id = $1 and w.status = 'COMPLETED' and w.created_at >= m.at
                    order by w.created_at limit 1) as finished_at
-           from unnest($2::timestamptz[]) with ordinality m (at, place) order by m.place`,
+           from unnest($2::timestamptz[]) with ordinality m (at, position) order by m.position`,
     values: [companyId, moments],
   })
   return rows.map(({ finished_at }) => finished_at)

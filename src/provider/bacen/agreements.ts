@@ -89,7 +89,7 @@ async function newLocation(bank: Bank): Promise<PayloadLocation | Outcome<never>
   const reply = await bank.ask({ method: 'POST', resource: 'locrec', path: '' })
   if (reply.kind !== 'done') return notDone(reply)
   const id = Number(reply.body.id ?? Number.NaN)
-  if (!Number.isSafeInteger(id)) return unsure('the bank names no place for the agreement')
+  if (!Number.isSafeInteger(id)) return unsure('the bank names no location for the agreement')
   return { id, location: textOf(reply.body.location) }
 }
 

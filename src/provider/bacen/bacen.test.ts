@@ -47,7 +47,7 @@ test('an agreement is not ordered when the bank cannot be asked whether it has i
   given(await bacen.createAgreement(payee, order))
 })
 
-test('an agreement that the bank did not answer about is ordered again at the same place', async () => {
+test('an agreement that the bank did not answer about is ordered again at the same location', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
   const order = newAgreement(scene)

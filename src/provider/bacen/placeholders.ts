@@ -3,7 +3,7 @@ import type { Connection } from './connection.ts'
 
 type Holder = Pick<Connection, 'clientId' | 'appKey' | 'account'>
 
-const PLACE = /\{(clientId|appKey|account|uuid)\}/g
+const PLACEHOLDER = /\{(clientId|appKey|account|uuid)\}/g
 
 /** Replaces placeholders. If the connection has no value for one, leaves the entry out. */
 export function fill(template: Record<string, string>, holder: Holder): Record<string, string> {
@@ -13,9 +13,9 @@ export function fill(template: Record<string, string>, holder: Holder): Record<s
     account: holder.account?.number ?? null,
   }
   const entries = Object.entries(template).flatMap(([name, text]) => {
-    const named = [...text.matchAll(PLACE)].map(([, place]) => place!)
-    if (named.some((place) => place !== 'uuid' && !values[place])) return []
-    const filled = text.replace(PLACE, (_, place: string) => values[place] ?? randomUUID())
+    const named = [...text.matchAll(PLACEHOLDER)].map(([, key]) => key!)
+    if (named.some((key) => key !== 'uuid' && !values[key])) return []
+    const filled = text.replace(PLACEHOLDER, (_, key: string) => values[key] ?? randomUUID())
     return [[name, filled]]
   })
   return Object.fromEntries(entries)

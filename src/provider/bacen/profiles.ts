@@ -29,7 +29,7 @@ export function bank({ token, ...rest }: Bank): Profile {
   }
 }
 
-/** The paths of charges and of agreements. Banks often have them in different places. */
+/** The paths of charges and of agreements. Banks often have them at different addresses. */
 export function paths(charges: string, agreements: string | null): Profile['paths'] {
   return {
     cob: charges,

@@ -12,7 +12,7 @@ export const refunding = (at: AtBank): Refunding => ({
   findRefund: (payee, order) => at(payee, (bank) => find(bank, order)),
 })
 
-const place = ({ id, endToEndId }: RefundOrder): Pick<Call, 'resource' | 'path'> => ({
+const addressOf = ({ id, endToEndId }: RefundOrder): Pick<Call, 'resource' | 'path'> => ({
   resource: 'pix',
   path: `/${encodeURIComponent(endToEndId)}/devolucao/${suffixOf(id)}`,
 })
@@ -23,7 +23,7 @@ const COMMENT_MAX = 140
 async function refund(bank: Bank, order: RefundOrder): Promise<Outcome<Returned>> {
   const comment = cut(order.comment ?? '', COMMENT_MAX)
   const body = { valor: formatDecimal(order.amount), ...(comment ? { descricao: comment } : {}) }
-  const reply = await bank.ask({ method: 'PUT', ...place(order), body })
+  const reply = await bank.ask({ method: 'PUT', ...addressOf(order), body })
   if (reply.kind === 'done') return returnedBy(order, reply.body)
   const found = await find(bank, order)
   if (found.kind !== 'accepted') return found
@@ -32,7 +32,7 @@ async function refund(bank: Bank, order: RefundOrder): Promise<Outcome<Returned>
 
 /** If the bank refuses to answer, the outcome is unknown, because the refund may be done. */
 async function find(bank: Bank, order: RefundOrder): Promise<Outcome<Returned | null>> {
-  const reply = await bank.ask({ method: 'GET', ...place(order) })
+  const reply = await bank.ask({ method: 'GET', ...addressOf(order) })
   if (reply.kind === 'missing') return accept(null)
   return reply.kind === 'done' ? returnedBy(order, reply.body) : notAnswered(reply)
 }

@@ -163,7 +163,7 @@ test('where a bank has two addresses for tokens, the second is tried, and asked 
   const profile = bank.profile('itau')
   connect(bank.connection({ profile }))
   given(await bacen.issueCharge(payee, newCharge(scene)))
-  const places = () =>
+  const asked = () =>
     bank
       .state()
       .requests.filter(({ operation }) => operation === TOKEN)
@@ -171,10 +171,10 @@ test('where a bank has two addresses for tokens, the second is tried, and asked 
   const [first, second] = [profile.token.url, ...profile.token.otherUrls].map(
     (url) => new URL(url).pathname,
   )
-  assert.deepEqual(places(), [first, second])
+  assert.deepEqual(asked(), [first, second])
   clock.advance(7200)
   given(await bacen.issueCharge(payee, newCharge(scene)))
-  assert.deepEqual(places(), [first, second, second])
+  assert.deepEqual(asked(), [first, second, second])
 })
 
 test('a bank with a token of its own for agreements gets that one, and its header', async () => {

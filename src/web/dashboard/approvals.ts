@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { mailAccessChange } from '../../core/people/access-letters.ts'
+import { mailAccessChange } from '../../core/people/owner-mails.ts'
 import { listAllowed } from '../../core/people/role-store.ts'
 import { findPerson } from '../../core/people/store.ts'
 import { findLimit, setLimit } from '../../core/withdrawals/approval-store.ts'

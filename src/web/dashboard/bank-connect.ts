@@ -1,8 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import { requireNoDifference } from '../../core/audits/store.ts'
-import { type BankChange, mailBankChange } from '../../core/banks/change-letter.ts'
 import { askForPage, findConnected, removeCallbacks } from '../../core/banks/check.ts'
-import { connectBank, disconnectBank, type NewBank } from '../../core/banks/commands.ts'
+import {
+  connectBank,
+  disconnectBank,
+  mailBankChange,
+  type NewBank,
+} from '../../core/banks/commands.ts'
 import {
   type BankFault,
   connectFault,
@@ -13,6 +17,7 @@ import {
   withCredentials,
 } from '../../core/banks/given.ts'
 import { changeCompany } from '../../core/companies/commands.ts'
+import type { BankChange } from '../../core/letters/members.ts'
 import type { ControlTx, Tx } from '../../db/database.ts'
 import { inSlot } from '../../lib/fair-queue.ts'
 import type { Uuid } from '../../lib/ids.ts'

@@ -143,10 +143,10 @@ function payerCard(visit: Visit, charge: Charge): Html {
 function shippingFact(visit: Visit, charge: Charge): Fact | false {
   if (charge.shipping === null) return false
   const to = openShipping(visit.app.vault, charge, charge.shipping)
-  const place = `${to.city} – ${to.state}`
-  const line = [`${to.address}, ${to.number}`, to.line1, to.district, place, to.postalCode]
+  const city = `${to.city} – ${to.state}`
+  const line = [`${to.address}, ${to.number}`, to.line1, to.district, city, to.postalCode]
   const isWhole = visit.can('payments:write')
-  return [CHARGE[visit.language].facts.shipping, isWhole ? line.filter(Boolean).join(', ') : place]
+  return [CHARGE[visit.language].facts.shipping, isWhole ? line.filter(Boolean).join(', ') : city]
 }
 
 function detailsCard({ language, app }: Visit, charge: Charge): Html {

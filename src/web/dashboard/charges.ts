@@ -261,7 +261,7 @@ function filtersOf({ query: given, language }: Visit): Filters {
 const definedOf = (fields: Record<string, unknown>): Query =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined))
 
-/** The search and the filters of the URL, without the place in the list. */
+/** The search and the filters of the URL, without the position in the list. */
 function urlFilters({ query }: Visit): Record<string, string> {
   const given = ['q', 'as', ...NAMES].map((name) => [name, query[name]])
   return Object.fromEntries(given.filter(([, value]) => value))

@@ -11,9 +11,9 @@ import type { DashboardRoute, Visit } from './visit.ts'
 /** Who may see and change API keys. */
 export const KEY_ROLES: Needs = ['owner', 'developer']
 
-type Place = 'keys' | 'webhooks' | 'deliveries' | 'events' | 'requests'
+type Tab = 'keys' | 'webhooks' | 'deliveries' | 'events' | 'requests'
 
-const PLACES: { name: Place; needs: Needs }[] = [
+const TABS: { name: Tab; needs: Needs }[] = [
   { name: 'keys', needs: KEY_ROLES },
   { name: 'webhooks', needs: 'webhooks:read' },
   { name: 'deliveries', needs: 'webhooks:read' },
@@ -22,10 +22,10 @@ const PLACES: { name: Place; needs: Needs }[] = [
 ]
 
 /** The links between the pages for developers. */
-function developerTabs(visit: Visit, here: Place | null): Html {
+function developerTabs(visit: Visit, here: Tab | null): Html {
   const texts = DEVELOPERS[visit.language]
   const first: SectionTab = { path: '/developers', title: texts.overview, needs: 'webhooks:read' }
-  const others = PLACES.map(({ name, needs }) => ({
+  const others = TABS.map(({ name, needs }) => ({
     path: `/developers/${name}`,
     title: texts[name].title,
     needs,
@@ -34,7 +34,7 @@ function developerTabs(visit: Visit, here: Place | null): Html {
 }
 
 /** Sends a page for developers. */
-export const sendForDevelopers = (visit: Visit, here: Place | null, page: RecordPage) =>
+export const sendForDevelopers = (visit: Visit, here: Tab | null, page: RecordPage) =>
   sendPage(
     visit,
     { here: 'developers', styles: ['developers.css'], tabs: developerTabs(visit, here) },
@@ -50,14 +50,14 @@ function show(visit: Visit) {
   const texts = DEVELOPERS[language]
   const link = (path: string, { title, text }: { title: string; text: string }) =>
     html`<li><a class="row" href="${path}"><span><strong>${title}</strong><span class="soft small">${text}</span></span>${icon('next')}</a></li>`
-  const places = PLACES.filter(({ needs }) => visit.can(needs)).map(({ name }) =>
+  const rows = TABS.filter(({ needs }) => visit.can(needs)).map(({ name }) =>
     link(visit.url(`/developers/${name}`), texts[name]),
   )
   const key = language === 'pt' ? 'SUA_CHAVE' : 'YOUR_KEY'
   const example = `curl ${app.publicUrl}/company -H 'X-API-KEY: ${key}'`
   const version = html`<code>${company.apiVersion}</code>${visit.can('company:read') && html` · <a href="${visit.url('/settings/version')}">${texts.changeVersion}</a>`}`
   const body = html`<div class="columns">
-${card(null, html`<ul class="rows">${places}${link('/docs', texts.docs)}</ul>`)}
+${card(null, html`<ul class="rows">${rows}${link('/docs', texts.docs)}</ul>`)}
 <div class="stack">
 ${card(texts.address, html`<p class="soft">${texts.addressText}</p>${copyable(app.publicUrl, texts.copyAddress, visit)}${facts([[texts.version, version]])}`)}
 ${card(texts.example, html`<p class="soft">${texts.exampleText}</p>${copyable(example, texts.copyExample, visit)}`)}

@@ -191,11 +191,11 @@ function productRows(
   fault: FormFault | null,
 ): Html {
   const texts = NEW[language]
-  const places = filledRows(typed)
+  const filled = filledRows(typed)
   const options = productOptions(products, texts.noProduct)
   const rows = Array.from({ length: rowsOf(typed) }, (_, row) => {
-    const place = places.indexOf(row)
-    const isWrong = place >= 0 && fault?.isWrong(`items[${place}]`)
+    const position = filled.indexOf(row)
+    const isWrong = position >= 0 && fault?.isWrong(`items[${position}]`)
     const [product, quantity] = [`product-${row}`, `quantity-${row}`]
     return html`<div data-row>${fieldsOf([
       {

@@ -172,7 +172,7 @@ function fixedFacts({ company, language }: Visit): Html {
     [texts.mode, texts.modes[company.mode]],
     [texts.taxId, isTaxIdShape(taxId) ? punctuateTaxId(taxId) : taxId],
     [texts.pixKey, html`<code>${company.pixKey}</code>`],
-    [texts.settlement, texts.seconds(company.settlementDelay_s)],
+    [texts.settlement, texts.seconds(company.releaseDelay_s)],
   ])}<p class="soft small">${texts.operatorOnly}</p>`
 }
 
@@ -202,12 +202,12 @@ export const BANK_ROLES: Needs = ['owner', 'finance']
 /** Who sees who else belongs to the company, and what they did. */
 const OWNERS: Needs = ['owner']
 
-type SettingsPlace = '' | '/logo' | '/bank' | '/approvals' | '/version' | '/members' | '/activity'
+type SettingsTab = '' | '/logo' | '/bank' | '/approvals' | '/version' | '/members' | '/activity'
 
 /** The links between the pages of settings. */
-function settingsTabs(visit: Visit, here: SettingsPlace): Html {
+function settingsTabs(visit: Visit, here: SettingsTab): Html {
   const texts = SETTINGS[visit.language]
-  const all: [path: SettingsPlace, title: string, needs: Needs][] = [
+  const all: [path: SettingsTab, title: string, needs: Needs][] = [
     ['', texts.profile, 'company:read'],
     ['/logo', texts.logo, 'company:read'],
     ['/bank', texts.bank, BANK_ROLES],
@@ -221,7 +221,7 @@ function settingsTabs(visit: Visit, here: SettingsPlace): Html {
 }
 
 /** Sends a page of settings. */
-export const sendSettings = (visit: Visit, here: SettingsPlace, page: RecordPage) =>
+export const sendSettings = (visit: Visit, here: SettingsTab, page: RecordPage) =>
   sendPage(
     visit,
     { here: 'settings', styles: ['developers.css'], tabs: settingsTabs(visit, here) },

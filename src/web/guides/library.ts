@@ -76,10 +76,10 @@ export async function readLibrary(publicUrl: string): Promise<Library> {
 
 function inOrder(files: string[]): { file: string; group: string }[] {
   const rest = new Set(files.toSorted())
-  return GROUPS.flatMap(([group, places]) =>
-    places.flatMap((place) => {
+  return GROUPS.flatMap(([group, paths]) =>
+    paths.flatMap((path) => {
       const isIn = (file: string) =>
-        place.endsWith('.md') ? file === place : dirname(file) === (place.slice(0, -1) || '.')
+        path.endsWith('.md') ? file === path : dirname(file) === (path.slice(0, -1) || '.')
       const found = [...rest].filter(isIn)
       for (const file of found) rest.delete(file)
       return found.map((file) => ({ file, group }))

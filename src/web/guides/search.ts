@@ -55,7 +55,7 @@ export const wordsOf = (query: string): string[] => [
   ),
 ]
 
-/** Without accents and capitals, and as long as the text, so that places are the same in both. */
+/** Without accents and capitals, and as long as the text, so that positions agree. */
 const fold = (text: string): string =>
   text
     .replace(/[A-Z]+/g, (capitals) => capitals.toLowerCase())
@@ -83,8 +83,8 @@ function rankOf({ section, title, heading, text, guide }: Entry, words: string[]
 }
 
 function passageOf(text: string, folded: string, words: string[]): Part[] {
-  const places = words.map((word) => folded.indexOf(word)).filter((place) => place >= 0)
-  const first = places.length > 0 ? Math.min(...places) : 0
+  const positions = words.map((word) => folded.indexOf(word)).filter((position) => position >= 0)
+  const first = positions.length > 0 ? Math.min(...positions) : 0
   const near = Math.max(0, first - PASSAGE.before)
   // Begin and end between two words.
   const start = near === 0 ? 0 : text.indexOf(' ', near) + 1

@@ -60,8 +60,8 @@ export async function drawPicture(parts: PictureParts): Promise<Buffer> {
     const left = Math.round((PICTURE.width - wide) / 2)
     fillBox(canvas, { left, top: MARK.top, width: wide, height: MARK.high })
     const baseline = MARK.top + (MARK.high + CAPITAL * MARK.size) / 2
-    const place = { left: left + MARK.side, baseline, size: MARK.size, shade: 0 } as const
-    drawText(canvas, font, parts.mark, place)
+    const position = { left: left + MARK.side, baseline, size: MARK.size, shade: 0 } as const
+    drawText(canvas, font, parts.mark, position)
   }
   return encode(canvas, parts.color, inkOn(parts.color))
 }

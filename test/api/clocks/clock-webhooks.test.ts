@@ -60,7 +60,7 @@ test('a failing receiver is tried again 1, 5, 15 min, 1 and 6 h after each failu
 })
 
 test('all that is due in one move happens at its own moment and in order', async () => {
-  const client = await api.client({ settlementDelay_s: 100 })
+  const client = await api.client({ releaseDelay_s: 100 })
   const events = ['charge.expired', 'charge.received', 'charge.refunded', 'withdrawal.completed']
   const { receiver } = await makeReceiver(client, events)
   // The second delivery is refused once.

@@ -62,7 +62,7 @@ async function makeRecords(client: Client): Promise<Records> {
 async function makeReceived(client: Client): Promise<Code> {
   const charge = await makeCharge(client, 700, { devMode: true })
   await pay(api, charge.brCode)
-  api.clock.advance(client.company.settlementDelay_s)
+  api.clock.advance(client.company.releaseDelay_s)
   await releaseDueCharges.run(api.app)
   return charge
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import type { SMTPServerOptions } from 'smtp-server'
-import { composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
+import { composeWithdrawalFailed } from '../../../src/core/letters/companies.ts'
 import { sharesOf } from '../../../src/core/mails/rules.ts'
 import { queueMails } from '../../../src/core/mails/store.ts'
 import { toCents } from '../../../src/lib/money.ts'

@@ -5,7 +5,10 @@ import { beforeEach, test } from 'node:test'
 import pino from 'pino'
 import PostalMime from 'postal-mime'
 import type { Company } from '../../../src/core/companies/rules.ts'
-import { composeWithdrawalCode, composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
+import {
+  composeWithdrawalCode,
+  composeWithdrawalFailed,
+} from '../../../src/core/letters/companies.ts'
 import { openMail } from '../../../src/core/mails/sealing.ts'
 import { claimMails, queueMails } from '../../../src/core/mails/store.ts'
 import { TASK } from '../../../src/core/tasks.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { composeWithdrawalFailed } from '../../../src/core/mails/letters.ts'
+import { composeWithdrawalFailed } from '../../../src/core/letters/companies.ts'
 import { claimMails, finish, queueMails } from '../../../src/core/mails/store.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
 import type { Tx } from '../../../src/db/database.ts'

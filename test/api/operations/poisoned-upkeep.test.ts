@@ -253,13 +253,13 @@ test('a row of the log that lies where an old one lay is not deleted with it', a
        finished_at) values ($1, $2, $2, 'FAILED', '[]', $3, $3)`,
     [client.company.id, newId(), clock.now()],
   )
-  const [row] = await api.rows<{ place: string }>(
-    'select ctid::text as place from delivery_log where company_id = $1',
+  const [row] = await api.rows<{ ctid: string }>(
+    'select ctid::text from delivery_log where company_id = $1',
     [client.company.id],
   )
   const before = (s: number) => new Date(clock.now().getTime() + s * 1000)
-  const places = [row!.place]
-  assert.equal(await purge(app.db, client.company.id, places, before(-1)), 0)
-  assert.equal(await purge(app.db, newId(), places, before(1)), 0)
-  assert.equal(await purge(app.db, client.company.id, places, before(1)), 1)
+  const rows = [row!.ctid]
+  assert.equal(await purge(app.db, client.company.id, rows, before(-1)), 0)
+  assert.equal(await purge(app.db, newId(), rows, before(1)), 0)
+  assert.equal(await purge(app.db, client.company.id, rows, before(1)), 1)
 })

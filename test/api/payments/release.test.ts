@@ -15,7 +15,7 @@ const api = await startApi()
 
 test('paid money is received exactly when the company’s delay is over, once, with its event', async () => {
   for (const delay_s of [60, 86_400]) {
-    const client = await api.client({ settlementDelay_s: delay_s })
+    const client = await api.client({ releaseDelay_s: delay_s })
     const [first, later] = [await makeCharge(client, 1990), await makeCode(client, 250)]
     const endToEndId = await pay(api, first.brCode)
     api.clock.advance(1)

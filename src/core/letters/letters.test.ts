@@ -2,24 +2,24 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import type { Language } from '../../lib/language.ts'
+import type { Letter } from '../../lib/mailer.ts'
 import { toCents } from '../../lib/money.ts'
 import { breakDown } from '../charges/breakdown.ts'
-import { composeEmailChanged, composeEmailConfirmed } from '../companies/letters.ts'
 import type { Company } from '../companies/rules.ts'
 import type { ShownProduct } from '../products/view.ts'
-import { composeReceipt } from '../receipts/letter.ts'
 import {
   composeBankReturn,
   composeCertificateEnding,
-  composePaymentLink,
+  composeEmailChanged,
+  composeEmailConfirmed,
   composeWebhookDeactivated,
   composeWebhookFailing,
   composeWithdrawalCode,
   composeWithdrawalCompleted,
   composeWithdrawalFailed,
-  type Letter,
   type ReturnLetter,
-} from './letters.ts'
+} from './companies.ts'
+import { composePaymentLink, composeReceipt } from './payers.ts'
 
 const NOW = new Date('2026-08-20T15:00:00Z')
 
@@ -35,7 +35,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   mode: 'live',
   apiVersion: '2026-08-16',
   language: 'pt',
-  settlementDelay_s: 0,
+  releaseDelay_s: 0,
   clockAhead_ms: 0,
   staticSalesLimit: null,
   mailsReceipts: true,
@@ -98,17 +98,14 @@ const receipt = (stranger = 'Maria da Silva', fields = {}) => ({
   to: 'maria@example.com',
   payerName: stranger,
   url: URL,
-  charge: {
-    amount: toCents(4990),
-    refunded: toCents(0),
-    shortfall: toCents(0),
-    devMode: false,
-    ...fields,
-  },
+  amount: toCents(4990),
+  isRefunded: false,
+  devMode: false,
   lines: [
     { kind: 'amount' as const, label: 'Valor', values: ['R$ 49,90'] },
     { kind: 'payer' as const, label: 'Pagador', values: [stranger, '***.***.247-25'] },
   ],
+  ...fields,
 })
 
 /** Each kind of letter; what strangers can choose in it is `stranger`. */
@@ -285,7 +282,7 @@ test('the payer’s mails come in the company’s name, the company’s own in t
 
 test('a receipt says that money has been returned, and that play money is none', () => {
   assert.doesNotMatch(composeReceipt(company(), receipt()).text, /devolvid|teste/i)
-  const returned = composeReceipt(company(), receipt('Maria', { refunded: toCents(100) }))
+  const returned = composeReceipt(company(), receipt('Maria', { isRefunded: true }))
   assertSays(returned, 'devolvido, no todo ou em parte')
   const trial = composeReceipt(company(), receipt('Maria', { devMode: true }))
   assertSays(trial, 'Comprovante de teste, sem valor', 'Ambiente de testes')

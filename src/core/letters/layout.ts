@@ -1,5 +1,6 @@
-import { inkOn } from '../../lib/contrast.ts'
+import { DEFAULT_COLOR, inkOn } from '../../lib/contrast.ts'
 import type { Language } from '../../lib/language.ts'
+import type { Letter } from '../../lib/mailer.ts'
 import { oneLine, withoutLinks } from '../../lib/one-line.ts'
 
 /** What letters say of the company that they are about. */
@@ -10,6 +11,9 @@ export type LetterCompany = {
   mode: 'sandbox' | 'live'
   language: Language
 }
+
+/** Somebody who gets a letter, and the language in which they read. */
+export type Reader = { email: string; language: Language }
 
 /**
  * A part of a letter. The text part and the HTML part are made from the same blocks, so both say
@@ -45,7 +49,7 @@ const TEXT: { [K in Block['kind']]: (block: Extract<Block, { kind: K }>) => stri
   button: ({ label, url }) => `${oneLine(label)}:\n${oneLine(url)}`,
 }
 
-export function textOf(company: LetterCompany, { title, blocks, footer }: Page): string {
+function textOf(company: LetterCompany, { title, blocks, footer }: Page): string {
   const parts = blocks.map((block) => (TEXT[block.kind] as (block: Block) => string)(block))
   const end = `--\n${withoutLinks(`${company.name} · ${footer}`)}`
   return `${[withoutLinks(title), ...parts, end].join('\n\n')}\n`
@@ -89,7 +93,7 @@ const TAGS = { pt: 'pt-BR', en: 'en' }
 /**
  * One column that fits a phone. It loads nothing, so nobody learns when it is read.
  */
-export function htmlOf(company: LetterCompany, { title, blocks, footer }: Page): string {
+function htmlOf(company: LetterCompany, { title, blocks, footer }: Page): string {
   const { color, language, name } = company
   const body = blocks.map((block) =>
     (HTML[block.kind] as (block: Block, color: string) => string)(block, color),
@@ -115,3 +119,80 @@ ${body.join('\n')}
 </html>
 `
 }
+
+export const paragraph = (text: string): Block => ({ kind: 'paragraph', text })
+
+const MAX_SUBJECT = 150
+const MAX_NAME = 60
+
+const cut = (text: string, max: number): string => {
+  const characters = [...text]
+  return characters.length <= max
+    ? text
+    : `${characters
+        .slice(0, max - 1)
+        .join('')
+        .trim()}…`
+}
+
+/**
+ * The name that somebody is greeted by, cut if it is long. Null if it is none, but says something
+ * else, such as an address: whoever makes a charge chooses the name of its payer.
+ */
+export function greetedName(name: string): string | null {
+  const shown = withoutLinks(name)
+  const isName = /\p{L}/u.test(shown) && shown === name.trim().replace(/\s+/g, ' ')
+  return isName ? cut(shown, MAX_NAME) : null
+}
+
+const pt = {
+  automatic: 'Mensagem automática. Não é necessário responder.',
+  /** At the end of every mail to a payer. */
+  payerFooter: 'Mensagem automática. Para falar com a loja, responda a este e-mail.',
+  sandbox: 'Ambiente de testes: nenhum valor real é movimentado.',
+}
+
+const en: typeof pt = {
+  automatic: 'This is an automatic message. There is no need to reply.',
+  payerFooter: 'This is an automatic message. To reach the store, reply to this email.',
+  sandbox: 'Test environment: no real money is moved.',
+}
+
+const TEXTS: Record<Language, typeof pt> = { pt, en }
+
+type Contents = {
+  to: string
+  subject: string
+  title: string
+  blocks: Block[]
+  isTest?: boolean
+  /** A letter to a payer has the name of the company as sender, and replies go to the company. */
+  toPayer?: boolean
+}
+
+/** Makes both parts of a letter. If it is about play money, it says so. */
+export function compose(company: LetterCompany, contents: Contents): Letter {
+  const { to, subject, title, blocks, isTest = company.mode === 'sandbox' } = contents
+  const { automatic, payerFooter, sandbox } = TEXTS[company.language]
+  const note = isTest ? [paragraph(sandbox)] : []
+  const footer = contents.toPayer ? payerFooter : automatic
+  const page = { title, blocks: [...blocks, ...note], footer }
+  const sender = { name: cut(withoutLinks(company.name), MAX_NAME), replyTo: company.email }
+  return {
+    to,
+    subject: cut(withoutLinks(subject), MAX_SUBJECT),
+    text: textOf(company, page),
+    html: htmlOf(company, page),
+    ...(contents.toPayer && { sender }),
+    ...(contents.toPayer && isTest && { isPlayMoney: true }),
+  }
+}
+
+/** The sender of letters that are about no company. */
+export const service = (language: Language): LetterCompany => ({
+  name: 'Vintém',
+  email: '',
+  color: DEFAULT_COLOR,
+  mode: 'live',
+  language,
+})
