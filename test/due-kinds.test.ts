@@ -49,6 +49,7 @@ const KINDS = {
   'send mail': DUE_MAILS,
 } satisfies Record<string, DueKind>
 
+const AT_BANKS = 'expire charges at banks'
 const REAL_TIME = ['reconcile', 'remove orphans', 'send mail', 'settle callbacks']
 
 type Work = { client: Client; other: Client }
@@ -122,7 +123,10 @@ async function taken(kind: DueKind, only: string | null = null): Promise<number>
 }
 
 /** What everybody who can be asked says is due now: they must agree for every kind. */
-async function whatIsDue({ client, other }: Work): Promise<string[]> {
+async function whatIsDue(
+  { client, other }: Work,
+  since_ms: number | null = null,
+): Promise<string[]> {
   const now = clock.now()
   const queues = new Map((await readQueues(app.db, app.due, now)).map((one) => [one.name, one]))
   const oldest = new Map((await readOldest(app.db, app.due, now)).map((one) => [one.name, one]))
@@ -132,6 +136,7 @@ async function whatIsDue({ client, other }: Work): Promise<string[]> {
     assert.equal(queues.get(name)!.due, count, `${name} is counted as it is done`)
     for (const { since } of [queues.get(name)!, oldest.get(name)!]) {
       assert.equal(since !== null && since <= now, count > 0, `${name} is due since then`)
+      if (since && since_ms !== null) assert.equal(since.getTime(), since_ms, name)
     }
     if (count > 0) due.push(name)
   }
@@ -198,8 +203,9 @@ test('workers, operators, metrics and test clocks agree on what is due of every 
   await rows('delete from test_clocks')
   assert.deepEqual(await woken(), [])
   clock.advance(HALF_HOUR_S)
-  assert.deepEqual(await whatIsDue(work), ALL)
-  assert.deepEqual(await woken(), app.due.map(({ name }) => name).sort())
+  assert.deepEqual(await whatIsDue(work, clock.now().getTime()), ALL)
+  const others = app.due.map(({ name }) => name).filter((name) => name !== 'deliver webhooks')
+  assert.deepEqual(await woken(), others.filter((name) => name !== AT_BANKS).sort())
   await rows('update companies set suspended_at = $2 where id = $1', [id, clock.now()])
   const waits = ['bill charges', 'generate charges', 'pay out withdrawals']
   assert.deepEqual(await whatIsDue(work), without(...waits))
@@ -262,4 +268,34 @@ test('a failing webhook is due exactly when there is something to do about it', 
       }
     }
   }
+})
+
+test('a refund that a bank has left without an answer is as late as it is, beside a new one', async () => {
+  const client = await api.client()
+  for (const amount of [700, 800]) {
+    await client.post(`/refund/${(await makePaid(api, client, amount)).id}`)
+  }
+  const late = new Date(clock.now().getTime() - 6 * 3_600_000)
+  await rows('update refunds set next_attempt_at = $1, attempts = 0', [clock.now()])
+  await rows(
+    `update refunds set next_attempt_at = $2, attempts = 3
+     where company_id = $1 and amount = 700`,
+    [client.company.id, late],
+  )
+  const oldest = await readOldest(app.db, app.due, clock.now())
+  assert.deepEqual(oldest.find(({ name }) => name === 'carry out refunds')!.since, late)
+})
+
+test('what cannot be undone waits while the clock of the machine may be wrong', () => {
+  const timed = app.due.filter(({ isTimed }) => isTimed).map(({ name }) => name)
+  assert.deepEqual(timed.sort(), [
+    'bill charges',
+    'collect at the simulated bank',
+    'expire charges',
+    'expire charges at banks',
+    'expire withdrawals',
+    'follow agreements',
+    'generate charges',
+    'receive charges',
+  ])
 })

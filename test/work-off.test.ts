@@ -106,3 +106,56 @@ test('nothing that cannot be undone is begun while the clock may be wrong', asyn
   await workOff({ ...app, clockWatch }, { ...work, only: newId() })
   assert.equal(searches, 2, 'a test clock is not the clock of the machine')
 })
+
+test('what is claimed begins at once, because its lease runs', async () => {
+  const ids = [newId(), newId(), newId()]
+  const begun = new Set<Uuid>()
+  const all = Promise.withResolvers<void>()
+  let searches = 0
+  await workOff(app, {
+    ...MANNER,
+    task: 'claims',
+    atOnce: 1,
+    isClaimed: true,
+    async find() {
+      searches += 1
+      return { due: new Map(searches === 1 ? ids.map((id) => [id, 1]) : []), isFull: false }
+    },
+    async act(companyId) {
+      begun.add(companyId)
+      if (begun.size === ids.length) all.resolve()
+      await all.promise
+      return 1
+    },
+  })
+  assert.equal(begun.size, 3)
+})
+
+test('two long queues do not keep a third company waiting, however often the task is woken', async () => {
+  const [a, b, c] = [newId(), newId(), newId()]
+  const left = new Map([
+    [a, 4],
+    [b, 4],
+    [c, 1],
+  ])
+  const turns: Uuid[] = []
+  await workOff(app, {
+    ...MANNER,
+    task: 'queues',
+    atOnce: 1,
+    find: async (except) => {
+      const due = [...left].filter(([id, n]) => n > 0 && !except.includes(id)).slice(0, 1)
+      return { due: new Map(due), isFull: due.length > 0 }
+    },
+    async act(companyId) {
+      turns.push(companyId)
+      left.set(companyId, left.get(companyId)! - 1)
+      // Others commit meanwhile, and the loop looks again.
+      app.alarm.wake('queues')
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      return 1
+    },
+  })
+  assert.equal(turns.indexOf(c), 2)
+  assert.equal(turns.length, 9)
+})

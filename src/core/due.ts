@@ -61,9 +61,9 @@ export type DueRequest = {
 /** How long a claimed row is left to its worker: longer than a bank is waited for. */
 export const LEASE_S = 60
 
-/** Whether the company of a row is suspended. */
-export const IS_SUSPENDED = `exists (
-  select from companies c where c.id = d.company_id and c.suspended_at is not null)`
+/** Whether the company of a row is suspended. They are few, and looked up once a statement. */
+export const IS_SUSPENDED = `d.company_id = any (array(
+  select c.id from companies c where c.suspended_at is not null))`
 
 /** Before every company. */
 export const FIRST_COMPANY = '00000000-0000-0000-0000-000000000000' as Uuid
@@ -235,6 +235,8 @@ export type DueSource = {
   oldest: string
   /** How much is due at the real time `$1`, up to a limit. */
   count: string
+  /** Whether something is due then. Null if its task looks by itself. */
+  isDue: string | null
   /** The count is not exact. */
   isEstimate?: true
 }
@@ -245,8 +247,10 @@ export type WithSource = { source: DueSource }
 export function sourceOf(kind: DueKind): DueSource {
   const due = (max: number) => {
     const extent = { limit: String(max), except: `'{}'::uuid[]` }
-    const clocks = kind.isRealTime ? [] : [byClocks(kind, null, extent)]
-    return union([oldestFirst(kind, extent), ...clocks])
+    // Those that come last in a claim have waited as long as others.
+    const any = { ...kind, last: '' }
+    const clocks = kind.isRealTime ? [] : [byClocks(any, null, extent)]
+    return union([oldestFirst(any, extent), ...clocks])
   }
   return {
     name: kind.label ?? kind.name,
@@ -256,6 +260,7 @@ export function sourceOf(kind: DueKind): DueSource {
            where ${companyOf(kind)} = $1 and ${waitingOfOne(kind, '$2::timestamptz')} offset 0) d`,
     oldest: `select min(since) from (${due(1)}) d`,
     count: `select least(count(*), ${MAX_COUNTED}) from (${due(MAX_COUNTED)}) d`,
+    isDue: `select exists (${due(1)})`,
   }
 }
 
@@ -281,6 +286,21 @@ export async function dueWorkOf<T extends WithSource>(
   return clocked
     .flatMap((task, n) => (row![n] ? [{ task, at: row![n] }] : []))
     .sort((a, b) => a.at.getTime() - b.at.getTime())
+}
+
+/** The tasks of which something is due. It is asked often, so it is one statement. */
+export async function findDueTasks<T extends WithSource>(
+  tx: Tx,
+  tasks: readonly T[],
+  now: Date,
+): Promise<T[]> {
+  const asked = tasks.filter(({ source }) => source.isDue !== null)
+  const [row] = await tx.query<Record<string, boolean>>({
+    name: 'find_due_tasks',
+    text: `select ${asked.map(({ source }, n) => `(${source.isDue}) as "${n}"`).join()}`,
+    values: [now],
+  })
+  return asked.filter((_, n) => row![n])
 }
 
 /** How much of one kind is due, and since when; null if nothing is. */

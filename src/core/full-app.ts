@@ -16,6 +16,8 @@ export type DueTask = {
   name: string
   /** What operators read. */
   title: Record<Language, string>
+  /** It waits while the clock of the machine may be wrong, because it cannot be undone. */
+  isTimed: boolean
   source: DueSource
   /** Does all work that is due now, of all companies, or of one whose clock is being moved. */
   run(app: FullApp, signal?: AbortSignal, only?: Uuid | null): Promise<void>

@@ -80,6 +80,7 @@ function claimed<T extends { companyId: Uuid }>(
 ): DueTask {
   const { max, each = max } = manner
   return task<T[]>(manner, {
+    isClaimed: true,
     async find(app, request) {
       // A claim says that a bank may get an order, so it must survive a power cut.
       const rows = await manner.claim(app.db, { ...request, each })
@@ -99,11 +100,13 @@ function task<T>(
   work: {
     find(app: FullApp, request: DueRequest): Promise<{ due: Map<Uuid, T>; isFull: boolean }>
     act(app: FullApp, companyId: Uuid, part: T): Promise<number>
+    isClaimed?: true
   },
 ): DueTask {
   return {
     name: kind.name,
     title,
+    isTimed: isTimed === true,
     source: sourceOf(kind),
     run: (app, signal, only = null) =>
       workOff<T>(app, {
@@ -113,6 +116,7 @@ function task<T>(
         failed,
         atOnce,
         isTimed: isTimed === true,
+        isClaimed: work.isClaimed === true,
         find: (except) => work.find(app, { now: app.systemClock.now(), max, only, except }),
         act: (companyId, part) => work.act(app, companyId, part),
       }),
@@ -285,6 +289,7 @@ export const billDue = claimed({
 
 /** Lets the simulated bank collect, and send its callbacks. */
 export const collectDue = found({
+  isRepeated: true,
   kind: COLLECTING,
   title: { pt: 'Cobrar no banco simulado', en: 'Collect at the simulated bank' },
   isTimed: true,
@@ -306,6 +311,7 @@ export const watchWebhooks = found({
 const sendMails: DueTask = {
   name: TASK.mail,
   title: { pt: 'Enviar e-mails', en: 'Send emails' },
+  isTimed: false,
   source: sourceOf(DUE_MAILS),
   run: sendDueMails,
 }
@@ -314,6 +320,7 @@ const sendMails: DueTask = {
 const wakeDeliveries: DueTask = {
   name: TASK.deliver,
   title: { pt: 'Entregar webhooks', en: 'Deliver webhooks' },
+  isTimed: false,
   source: DUE_DELIVERIES,
   run: async ({ alarm }) => alarm.wake(TASK.deliver),
 }

@@ -19,6 +19,8 @@ export type Work<T> = {
   failed: string
   /** For how many companies it works at once. Banks that do not answer hold some of them up. */
   atOnce: number
+  /** What is found is claimed: all of it begins at once, because its lease runs. */
+  isClaimed?: boolean
   /** It cannot be undone, so nothing is begun while the clock of the machine may be wrong. */
   isTimed?: boolean
 }
@@ -34,7 +36,7 @@ const IDLE_MS = 5_000
  * a company fails, the company is set aside. Ends when nothing is left.
  */
 export async function workOff<T>(app: FullApp, work: Work<T>): Promise<void> {
-  const { task, only, signal, find, atOnce, isTimed } = work
+  const { task, only, signal, find, atOnce, isClaimed, isTimed } = work
   const [waiting, busy] = [new Map<Uuid, T>(), new Map<Uuid, Promise<void>>()]
   /** Companies that had a part in this round, and those for which nothing could be done. */
   const [served, idle] = [new Set<Uuid>(), new Set<Uuid>()]
@@ -54,7 +56,7 @@ export async function workOff<T>(app: FullApp, work: Work<T>): Promise<void> {
   try {
     while (!signal?.aborted) {
       for (const [companyId, part] of waiting) {
-        if (busy.size < atOnce) busy.set(companyId, start(companyId, part))
+        if (isClaimed || busy.size < atOnce) busy.set(companyId, start(companyId, part))
       }
       const isFree = waiting.size === 0 && busy.size < atOnce
       if (isFree && !maySearch && hasNextRound) {
@@ -73,8 +75,9 @@ export async function workOff<T>(app: FullApp, work: Work<T>): Promise<void> {
       }
       if (busy.size === 0) return
       if (await untilOneEnds(app, alarm, busy.values(), SEARCH_MS, signal)) continue
-      // Nobody has ended, so a bank is waited for. The others get what has become due.
-      ;[maySearch] = [true, served.clear()]
+      maySearch = true
+      // While a bank is waited for, the others get what has become due.
+      if (waiting.size === 0 && busy.size < atOnce) served.clear()
       if (performance.now() - idleSince_ms < IDLE_MS) continue
       idle.clear()
       idleSince_ms = performance.now()

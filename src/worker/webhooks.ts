@@ -13,7 +13,7 @@ import type { FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { deactivateWebhook, warnCompany } from '../core/webhooks/health.ts'
 import { failureAction } from '../core/webhooks/health-rules.ts'
-import { listFailing } from '../core/webhooks/health-store.ts'
+import { type FailingWebhook, listFailing } from '../core/webhooks/health-store.ts'
 import { deletePreviousSecrets } from '../core/webhooks/store.ts'
 import { guarded, workOff } from './loop.ts'
 
@@ -27,13 +27,21 @@ export async function handleFailing(
   { companyId, ids }: DueOfCompany,
 ): Promise<number> {
   const due = new Set(ids)
-  const failing = await listFailing(app.db, companyId)
+  const failing = (await listFailing(app.db, companyId)).filter(({ webhookId }) =>
+    due.has(webhookId),
+  )
+  const errors: unknown[] = []
   for (const webhook of failing) {
-    const action = due.has(webhook.webhookId) ? failureAction(webhook, app.clock.now()) : 'wait'
-    if (action === 'warn') await warnCompany(app, webhook)
-    if (action === 'deactivate') await deactivateWebhook(app, { ...webhook, url: null }, 'FAILING')
+    await handle(app, webhook).catch((error) => errors.push(error))
   }
+  if (errors.length > 0) throw errors[0]
   return ids.length
+}
+
+async function handle(app: FullApp, webhook: FailingWebhook): Promise<void> {
+  const action = failureAction(webhook, app.clock.now())
+  if (action === 'warn') await warnCompany(app, webhook)
+  if (action === 'deactivate') await deactivateWebhook(app, { ...webhook, url: null }, 'FAILING')
 }
 
 /**

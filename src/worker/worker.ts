@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { indexPhones } from '../core/customers/commands.ts'
-import { readOldest } from '../core/due.ts'
+import { findDueTasks } from '../core/due.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { purgeStored } from '../core/idempotency.ts'
 import { purgeBudgets, purgeFinished } from '../core/mails/store.ts'
@@ -102,9 +102,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
 
 /** Asks for all kinds at once whether work is due, and wakes the tasks that have some. */
 async function wakeDue({ db, due, systemClock, alarm }: FullApp): Promise<void> {
-  const oldest = await readOldest(db.light, due, systemClock.now())
-  const names = new Set(oldest.flatMap(({ name, since }) => (since ? name : [])))
-  for (const { name, source } of due) if (names.has(source.name)) alarm.wake(name)
+  for (const { name } of await findDueTasks(db.light, due, systemClock.now())) alarm.wake(name)
 }
 
 export type Worker = { stop(): Promise<void> }

@@ -115,6 +115,8 @@ test('on the due day at eight in the morning the money arrives, and is a Pix lik
   assert.deepEqual(await find(scene, id), { status: 'PAID', attempts })
   const pix = { endToEndId, txid, amount: VALUE, receivedAt: at }
   assert.deepEqual(given(await simulator.findReceived(scene.payee, [endToEndId])), [pix])
+  const asked = [1, 2].map(() => simulator.findReceived(scene.payee, [endToEndId]))
+  assert.deepEqual((await Promise.all(asked)).map(given), [[pix], [pix]], 'two ask at once')
   assert.deepEqual(await scene.received(), [pix])
   const period = { from: at, to: new Date(at.getTime() + 1) }
   assert.deepEqual(given(await simulator.listTransfers(scene.payee, period)), [

@@ -19,18 +19,14 @@ export const COLLECTING: DueKind = {
 const MAX_COLLECTED = 500
 
 /**
- * Lets the simulated bank make all attempts of a company that are due, and send their callbacks.
+ * Lets the simulated bank make attempts of a company that are due, and send their callbacks.
  * When this resolves the callbacks are processed. The app has the company's clock. Returns how many.
  */
 export async function collectOfCompany(app: AppWithCallbacks, companyId: Uuid): Promise<number> {
   const { simulator } = app.providers
-  let all = 0
-  for (let made = MAX_COLLECTED; made === MAX_COLLECTED; all += made) {
-    const collected = await simulator.collectDue(companyId, app.clock.now(), MAX_COLLECTED)
-    if (collected.length > 0) await callBack(app, companyId, collected)
-    made = collected.length
-  }
-  return all
+  const collected = await simulator.collectDue(companyId, app.clock.now(), MAX_COLLECTED)
+  if (collected.length > 0) await callBack(app, companyId, collected)
+  return collected.length
 }
 
 /** Sends the callback of what the simulated bank has collected for a company. */

@@ -199,10 +199,12 @@ export async function findWithReturns(
 ): Promise<Transfer[]> {
   const rows = await tx.query<TransferRow>({
     name: 'find_transfers_of_many',
-    text: `select t.* from unnest($1::uuid[], $2::text[]) k (account_id, end_to_end_id)
+    text: `select t.* from (
+             select distinct * from unnest($1::uuid[], $2::text[]) u (account_id, end_to_end_id)) k
            cross join lateral (
              (select * from simulated_transfers
-              where account_id = k.account_id and end_to_end_id = k.end_to_end_id offset 0)
+              where account_id = k.account_id and end_to_end_id = k.end_to_end_id
+                and direction = 'received' offset 0)
              union all
              (select * from simulated_transfers
               where account_id = k.account_id and returns = k.end_to_end_id

@@ -119,14 +119,17 @@ function reading(books: Tx, vault: Vault): Reading {
   const list = async (accountId: Uuid, period: Period) =>
     show(accountId, await records.listTransfers(books, accountId, period))
   // Callbacks of many accounts arrive together, and each asks for its payments.
-  const find = createBatcher(async (wanted: { accountId: Uuid; endToEndId: string }[]) => {
-    const found = await records.findWithReturns(books, wanted)
-    const keyOf = (accountId: Uuid, payment: string) => `${accountId} ${payment}`
-    const own = Map.groupBy(found, ({ accountId, endToEndId, returns }) =>
-      keyOf(accountId, returns ?? endToEndId),
-    )
-    return wanted.map(({ accountId, endToEndId }) => own.get(keyOf(accountId, endToEndId)) ?? [])
-  }, LOOKUPS)
+  const find = createBatcher(
+    async (wanted: { accountId: Uuid; endToEndId: string }[]) => {
+      const found = await records.findWithReturns(books, wanted)
+      const keyOf = (accountId: Uuid, payment: string) => `${accountId} ${payment}`
+      const own = Map.groupBy(found, ({ accountId, endToEndId, returns }) =>
+        keyOf(accountId, returns ?? endToEndId),
+      )
+      return wanted.map(({ accountId, endToEndId }) => own.get(keyOf(accountId, endToEndId)) ?? [])
+    },
+    { ...LOOKUPS, ownerOf: ({ accountId }) => accountId },
+  )
   return {
     async findReceived({ id: accountId }, endToEndIds) {
       const asked = [...new Set(endToEndIds)].map((endToEndId) => find({ accountId, endToEndId }))
