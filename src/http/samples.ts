@@ -1,4 +1,4 @@
-import { findStaticCodes } from '../core/charges/static-store.ts'
+import { findStaticCodes } from '../core/charges/static.ts'
 import { showStaticCode } from '../core/charges/view.ts'
 import * as deliveries from '../core/deliveries/log-store.ts'
 import { readDeliveryId, showDelivery } from '../core/deliveries/view.ts'

@@ -3,19 +3,23 @@ import {
   cancelCharge,
   createCharge,
   type Draft,
-  findCharge,
-  removeChargeAtBank,
-} from '../../core/charges/commands.ts'
-import {
   duplicate,
+  findCharge,
   linkDraft,
   linkFaults,
   payerFault,
   pixDraft,
-} from '../../core/charges/drafts.ts'
+  removeChargeAtBank,
+} from '../../core/charges/commands.ts'
 import { type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
-import { listCharges, searchCharges, summarizeCharges } from '../../core/charges/search.ts'
-import { ChargeQuery, SummaryQuery, SummaryView } from '../../core/charges/search-view.ts'
+import {
+  ChargeQuery,
+  listCharges,
+  SummaryQuery,
+  SummaryView,
+  searchCharges,
+  summarizeCharges,
+} from '../../core/charges/search.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
 import {
   ChargeState,

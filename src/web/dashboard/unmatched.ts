@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
-import { findCharges } from '../../core/charges/find.ts'
 import { asOf, type Charge, isSettleable } from '../../core/charges/rules.ts'
+import { findCharges } from '../../core/charges/search.ts'
 import { findLikely, type Suggestion } from '../../core/payments/find-likely.ts'
 import {
   isPlayable,
