@@ -1,8 +1,12 @@
 import { existsSync, rmSync } from 'node:fs'
 import { link, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type DatedEntry, withDates } from '../core/balance/dates.ts'
-import { ENTRY_COLUMNS, PEOPLE_ENTRY_COLUMNS } from '../core/balance/table.ts'
+import {
+  type DatedEntry,
+  ENTRY_COLUMNS,
+  PEOPLE_ENTRY_COLUMNS,
+  withDates,
+} from '../core/balance/table.ts'
 import { showEntry } from '../core/balance/view.ts'
 import { asOf, type Charge } from '../core/charges/rules.ts'
 import { listMade } from '../core/charges/store.ts'

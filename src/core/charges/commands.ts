@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { type Tx, violatedConstraint } from '../../db/database.ts'
-import { endOfTick } from '../../lib/end-of-tick.ts'
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
+import { endOfTick } from '../../lib/turns.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import { find as findBilling } from '../billings/store.ts'
@@ -19,16 +19,8 @@ import type { AppWithCharges } from './group.ts'
 import { withBankCode } from './intents.ts'
 import { mailsOfCreation } from './mails.ts'
 import { forgetRequest, lockCharge, record } from './record.ts'
+import type { Charge, Item, Payer } from './rules.ts'
 import * as rules from './rules.ts'
-import {
-  type Charge,
-  type Item,
-  LINK_LIFETIME_S,
-  newCharge,
-  type Payer,
-  PIX_LIFETIME_S,
-  totalOf,
-} from './rules.ts'
 import * as store from './store.ts'
 import type { Duplication, NewLink, NewPixCharge } from './view.ts'
 
@@ -51,7 +43,7 @@ function chargeOf(
   { lifetime_s: _, emailIndex: __, ...fields }: Draft,
   { id, createdAt, expiresAt, brCode }: Pick<Charge, 'id' | 'createdAt' | 'expiresAt' | 'brCode'>,
 ): Charge {
-  return newCharge({
+  return rules.newCharge({
     ...fields,
     companyId: company.id,
     id,
@@ -261,7 +253,7 @@ export function pixDraft(
     customerId: null,
     ...seal(app, company, body.customer),
     link: null,
-    lifetime_s: body.expiresIn ?? PIX_LIFETIME_S,
+    lifetime_s: body.expiresIn ?? rules.PIX_LIFETIME_S,
   }
 }
 
@@ -294,7 +286,7 @@ export async function linkDraft(
   const items = await findItems(app, company.id, body.items ?? [])
   return {
     kind: 'LINK',
-    amount: totalOf(body.total, items),
+    amount: rules.totalOf(body.total, items),
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
     description: body.description ?? null,
@@ -306,7 +298,7 @@ export async function linkDraft(
       successUrl: body.successUrl ?? null,
       failedUrl: body.failedUrl ?? null,
     },
-    lifetime_s: body.expiresIn ?? LINK_LIFETIME_S,
+    lifetime_s: body.expiresIn ?? rules.LINK_LIFETIME_S,
   }
 }
 

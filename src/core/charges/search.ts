@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
-import { EMAIL_FORM } from '../../lib/email-form.ts'
 import { fromPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
+import { EMAIL_FORM } from '../../lib/mailbox.ts'
 import { readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
