@@ -185,7 +185,7 @@ export async function chargesOf(
   return byId(rows)
 }
 
-export type PaidCharge = BookedCharge & { paymentDate: Date }
+type PaidCharge = BookedCharge & { paymentDate: Date }
 
 /** Booked charges that were paid from a moment on, in the order of their payments. */
 export const listCharges = (

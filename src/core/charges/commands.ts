@@ -64,7 +64,7 @@ function linkOf(app: App, company: Company, draft: Draft): Charge {
 }
 
 /** How the response to a creation is made, and what of it is stored for a retry. */
-export type Showing<T> = {
+type Showing<T> = {
   show(charge: Charge): T
   /** Both are null if the client sent no Idempotency-Key. */
   seal: ((shown: T) => StoredResponse) | null
@@ -72,7 +72,7 @@ export type Showing<T> = {
 }
 
 /** Asks the bank whether a charge was paid, and matches its payments. */
-export type MatchPaid = (charge: Charge) => Promise<void>
+type MatchPaid = (charge: Charge) => Promise<void>
 
 /** Creates a charge, or finds the open one that the same request has created before. */
 export async function createCharge<T extends object>(

@@ -122,7 +122,7 @@ export type Creation = {
   at: Date
 }
 
-export type ChargeGroups = ReadGroups & {
+type ChargeGroups = ReadGroups & {
   /** Commits a charge with others that arrive at the same time. It is durable when resolved. */
   create: Batcher<Creation, null>
   /** Commits an intent with others. Returns false if its key has one already. */

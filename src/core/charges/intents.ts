@@ -29,7 +29,7 @@ export function orderOf({ vault }: Pick<App, 'vault'>, charge: Ordered): ChargeO
 }
 
 /** The id and the times of a charge, and the code that its bank has issued. */
-export type BankCode = Omit<store.Intent, 'companyId'> & { brCode: string }
+type BankCode = Omit<store.Intent, 'companyId'> & { brCode: string }
 
 type Wanted = Pick<Charge, 'amount' | 'devMode' | 'description' | 'payer'> & { lifetime_s: number }
 

@@ -109,7 +109,7 @@ const MAX_PER_DAY = 5
 const DAY_S = 86_400
 
 /** The seconds until another mail about a charge may be sent. `sent` has the newest first. */
-export function waitFor(sent: Date[], now: Date): number {
+function waitFor(sent: Date[], now: Date): number {
   const left_s = (at: Date | undefined, period_s: number) =>
     at === undefined ? 0 : Math.ceil((at.getTime() - now.getTime()) / 1000) + period_s
   return Math.max(0, left_s(sent[0], LEAST_S), left_s(sent[MAX_PER_DAY - 1], DAY_S))

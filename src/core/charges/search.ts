@@ -241,7 +241,7 @@ async function nameOf({ db, companyId }: Where, name: string | undefined) {
 }
 
 /** How many charges a query asks for, and their amounts together, in cents. */
-export type Total = { count: number; sum: number; isMore: boolean }
+type Total = { count: number; sum: number; isMore: boolean }
 
 /** Counts the charges that a query asks for, up to a number, so that it never costs much. */
 export async function countCharges(where: Where, query: Query, max: number): Promise<Total> {
@@ -280,9 +280,9 @@ export async function listCharges(
 
 const DAY_MS = 86_400_000
 /** Days that a summary covers by default. */
-export const SUMMARY_DAYS = 31
+const SUMMARY_DAYS = 31
 /** Days that a summary may cover, so that its cost does not grow with the company's history. */
-export const MAX_SUMMARY_DAYS = 366
+const MAX_SUMMARY_DAYS = 366
 /** With daylight saving time a year may be an hour longer. */
 const SHIFT_MS = 3_600_000
 

@@ -247,7 +247,7 @@ export async function listOfRecurrence(
   return rows.map(CHARGE.read)
 }
 
-export type ChargeRequest = { companyId: Uuid; externalId: string; fingerprint: Buffer }
+type ChargeRequest = { companyId: Uuid; externalId: string; fingerprint: Buffer }
 
 /** The open charge that the same request has created before. */
 export async function findOpenByRequest(tx: Tx, request: ChargeRequest): Promise<Charge | null> {
@@ -260,7 +260,7 @@ export async function findOpenByRequest(tx: Tx, request: ChargeRequest): Promise
   return rows[0] ? CHARGE.read(rows[0]) : null
 }
 
-export type MadeFilter = { from: Date; to: Date; after: Uuid | null; limit: number }
+type MadeFilter = { from: Date; to: Date; after: Uuid | null; limit: number }
 
 /** Charges created from `from` on and before `to`, oldest first. */
 export async function listMade(tx: Tx, companyId: Uuid, filter: MadeFilter): Promise<Charge[]> {

@@ -39,7 +39,7 @@ import { openShipping, STATES } from './shipping.ts'
 type Line = { name: string; quantity: number; total: bigint }
 
 /** The items, and what is added to their sum or, if below zero, taken off. */
-export type Breakdown = { lines: Line[]; difference: bigint }
+type Breakdown = { lines: Line[]; difference: bigint }
 
 /** Lines and difference add up to the amount. Without items there is no difference. */
 export function breakDown(amount: Cents, items: Item[]): Breakdown {

@@ -129,7 +129,7 @@ async function insertRedelivered(tx: Tx, redelivered: Redelivered[]): Promise<vo
 }
 
 /** Which deliveries are sent again. `from` is included, `to` is not. */
-export type Selection = { eventId: Uuid | null; from: Date | null; to: Date | null }
+type Selection = { eventId: Uuid | null; from: Date | null; to: Date | null }
 
 /**
  * Makes waiting deliveries due now and returns their number. One that is due already is not

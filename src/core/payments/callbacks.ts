@@ -37,7 +37,7 @@ export type SyncNamed = (
 ) => Promise<Set<string>>
 
 /** Records what a bank has returned of payments by itself. The payments are recorded before. */
-export type RecordReturns = (
+type RecordReturns = (
   app: App,
   company: Company,
   source: Source,
@@ -231,7 +231,7 @@ const MAX_ASKED = 32
 /** How many groups of payments are matched in one transaction. */
 const MAX_MATCHED_TOGETHER = 64
 
-export type CallbackBatchers = {
+type CallbackBatchers = {
   /** Stores callbacks that arrive together in one statement. When it resolves they are durable. */
   store: Batcher<StoredCallback, null>
   /** Confirms and matches what callbacks name. Those of one company change its balance once. */

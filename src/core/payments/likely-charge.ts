@@ -14,7 +14,7 @@ import { openPayer } from './sealing.ts'
 type KnownPayer = { name: string | null; taxId: string | null }
 
 /** A received payment that matched no charge. */
-export type Unassigned = { amount: number; receivedAt: Date; payer: KnownPayer }
+type Unassigned = { amount: number; receivedAt: Date; payer: KnownPayer }
 
 /** A charge that the payment may have been meant for. */
 export type Candidate = {
@@ -26,11 +26,11 @@ export type Candidate = {
 }
 
 /** What speaks for a charge. */
-export const SIGNS = ['amount', 'taxId', 'name', 'time'] as const
+const SIGNS = ['amount', 'taxId', 'name', 'time'] as const
 export type Sign = (typeof SIGNS)[number]
 
 /** How likely a charge is, from 0 to 100, and why. */
-export type Likelihood = { score: number; signs: Sign[] }
+type Likelihood = { score: number; signs: Sign[] }
 
 const POINTS = { amount: 35, taxId: 40, maskedTaxId: 30, name: 15, time: 10 }
 /** A charge that is paid, or was canceled, is likely only if the payer is the same. */

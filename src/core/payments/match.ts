@@ -23,7 +23,7 @@ import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
 /** The source of the money decides what it can pay, and whether it is booked. */
-export type Arrival = { source: Source; now: Date }
+type Arrival = { source: Source; now: Date }
 
 /** What became of a payment: it paid a charge, it matched none, or it was recorded before. */
 export type MatchResult = Match | { kind: 'known' }

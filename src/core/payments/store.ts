@@ -52,7 +52,7 @@ const SELECT = `select ${PAYMENT.names} from payments`
 const IS_UNKNOWN = `status = 'UNMATCHED' and reason = 'UNKNOWN' and returned = 0 and settled = 0`
 
 /** What identifies a payment. */
-export type PaymentKey = Pick<Payment, 'companyId' | 'source' | 'endToEndId'>
+type PaymentKey = Pick<Payment, 'companyId' | 'source' | 'endToEndId'>
 
 /** What is recorded of payments, in their order. Undefined if one is not recorded. */
 export async function findRecorded(
@@ -244,7 +244,7 @@ export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
   })
 }
 
-export type PaymentFilter = { limit: number; after: Uuid | null; status: PaymentState }
+type PaymentFilter = { limit: number; after: Uuid | null; status: PaymentState }
 
 /** Payments that matched no charge when they arrived, newest first. */
 export async function listUnmatched(

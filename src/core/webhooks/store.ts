@@ -211,7 +211,7 @@ const toFailing = (row: FailingRow): FailingWebhook => ({
   warnedAt: row.warned_at,
 })
 
-export type FailingWebhook = WebhookKey & Failing
+type FailingWebhook = WebhookKey & Failing
 
 const HEALTH_COLUMNS = `w.company_id, w.id, w.failing_since, w.failed_at, w.warned_at`
 

@@ -148,7 +148,7 @@ export async function findPending(tx: Tx, companyId: Uuid): Promise<Withdrawal |
   return rows[0] ? WITHDRAWAL.read(rows[0]) : null
 }
 
-export type Tried = { otpHash: Buffer; otpAttempts: number }
+type Tried = { otpHash: Buffer; otpAttempts: number }
 
 /** Counts a try and returns the hash to compare with; null when no try is left. */
 export async function countTry(
@@ -177,7 +177,7 @@ export const listSpent = (tx: Tx, companyId: Uuid, since: Date): Promise<Spent[]
     values: [companyId, since],
   })
 
-export type WithdrawalFilter = Part & { status: Status | null }
+type WithdrawalFilter = Part & { status: Status | null }
 
 /**
  * Newest first. The filter takes a withdrawal whose code has expired as EXPIRED, as every reader
@@ -199,8 +199,6 @@ export async function list(
   })
   return rows.map(WITHDRAWAL.read)
 }
-
-export type WithdrawalId = { companyId: Uuid; id: Uuid }
 
 /** Withdrawals whose code was not used in time. */
 export const EXPIRING: DueKind = {
