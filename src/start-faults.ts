@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import { folderFault } from './lib/folder-fault.ts'
+import { folderFault } from './lib/folders.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 
 /**

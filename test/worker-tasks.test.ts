@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { recordWrongSignIns } from '../src/core/people/wrong-sign-ins.ts'
+import { recordWrongSignIns } from '../src/core/people/sign-in.ts'
 import { watchCertificates } from '../src/worker/certificates.ts'
 import { advanceTestClocks } from '../src/worker/clocks.ts'
 import {

@@ -1,12 +1,16 @@
 import { existsSync, rmSync } from 'node:fs'
 import { link, open } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type DatedEntry, withDates } from '../core/balance/dates.ts'
-import { ENTRY_COLUMNS, PEOPLE_ENTRY_COLUMNS } from '../core/balance/table.ts'
+import {
+  type DatedEntry,
+  ENTRY_COLUMNS,
+  PEOPLE_ENTRY_COLUMNS,
+  withDates,
+} from '../core/balance/table.ts'
 import { showEntry } from '../core/balance/view.ts'
-import { CSV_COLUMNS, csvColumnsForPeople } from '../core/charges/csv-columns.ts'
 import { asOf, type Charge } from '../core/charges/rules.ts'
 import { listMade } from '../core/charges/store.ts'
+import { CSV_COLUMNS, csvColumnsForPeople } from '../core/charges/view.ts'
 import { locate } from '../core/places/directory.ts'
 import type { Tx } from '../db/database.ts'
 import { readStatement } from '../ledger/statement.ts'

@@ -1,7 +1,7 @@
 import { ascending, listOfAll } from '../core/places/across.ts'
 import { completeManually, failManually } from '../core/withdrawals/manual-payouts.ts'
-import { listWaiting, type WaitingPayout } from '../core/withdrawals/manual-payouts-store.ts'
 import type { Withdrawal } from '../core/withdrawals/rules.ts'
+import { listWaiting, type WaitingPayout } from '../core/withdrawals/store.ts'
 import { fromPublic, toPublic, type Uuid } from '../lib/ids.ts'
 import { formatReais } from '../lib/money.ts'
 import { type Answer, type Command, columns, Refusal } from './command.ts'

@@ -52,6 +52,9 @@ export type App = {
   publicUrl: string
 }
 
+/** What a function uses of the app: it names the few things that it needs. */
+export type Uses<Part extends keyof App> = Pick<App, Part>
+
 /** What limits guesses of passwords, and the work that each of them is. */
 export type PasswordLimits = {
   /** Where passwords are hashed: few at once, shared by address. */

@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { EMAIL_FORM } from '../lib/email-form.ts'
+import { EMAIL_FORM } from '../lib/mailbox.ts'
 import { MAX_AMOUNT } from '../pix/amounts.ts'
 import { MAX_WRITTEN, PATTERNS, type Written } from '../pix/written.ts'
 

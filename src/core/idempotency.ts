@@ -39,7 +39,7 @@ export function sealAnswer(
 export const openAnswer = (vault: Vault, companyId: Uuid, response: StoredResponse): string =>
   vault.open(response.sealedBody, contextOf(companyId, response.key))
 
-export const STORED_HOURS = 24
+const STORED_HOURS = 24
 
 const oldestStored = (now: Date) => new Date(now.getTime() - STORED_HOURS * 3_600_000)
 

@@ -1,12 +1,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { entryOf, recordActivity } from '../core/activity/record.ts'
+import type { Change, Details } from '../core/activity/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
+import type { Company } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { Act } from '../db/database.ts'
 import { acceptedLanguage, type Language } from '../lib/language.ts'
 import { problem } from '../lib/problems.ts'
 import { VERSIONS, type Version } from '../versions/history.ts'
-import { changeOf } from './activity.ts'
 import { canonical } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { safeHeaders, warningHeader, warningsIn } from './headers.ts'
@@ -24,7 +25,51 @@ import { type Written, writeList } from './lists.ts'
 import { nextLink } from './page.ts'
 import type { Rest } from './request-slots.ts'
 import type { Call, CsvDialect, CsvFile, Result, Route } from './route.ts'
+import { isObject } from './schema.ts'
 import { type Serialize, serializerOf } from './serializer.ts'
+
+/** Numbers of an answer that say what was done. */
+const FIGURES = ['amount', 'value', 'total', 'price', 'replayed']
+
+type Done = { params: Record<string, string>; sent: unknown; company: Company; data: unknown }
+
+/** What an operation has changed, for the activity log. */
+function changeOf(route: Route, { params, sent, company, data }: Done): Change {
+  const { operationId: action, changes } = route
+  const answer = isObject(data) ? data : {}
+  const id = Object.values(params)[0] ?? idIn(answer) ?? company.id
+  const { settled } = answer
+  if (action === 'acceptPayment' && isObject(sent) && sent.chargeId && isObject(settled)) {
+    const record = { type: 'charge' as const, id: String(settled.chargeId) }
+    const details = { amount: Number(settled.amount), endToEndId: id }
+    return { action: 'charge.settle', record, details }
+  }
+  return { action, record: { type: changes!.record, id }, details: detailsOf(route, sent, answer) }
+}
+
+function idIn({ endToEndId, ...answer }: Record<string, unknown>): string | undefined {
+  const ids = [endToEndId, answer.id, answer.withdrawId, answer.correlationID]
+  return ids.find((one) => typeof one === 'string')
+}
+
+/** Names of the fields that were sent, and figures. Other values may be private. */
+function detailsOf(
+  { method, body }: Route,
+  sent: unknown,
+  answer: Record<string, unknown>,
+): Details | null {
+  const details: Details = {}
+  if (method === 'PUT' && isObject(sent)) {
+    const known = (body as { properties?: object } | undefined)?.properties ?? {}
+    const isChanged = (name: string) => name !== 'id' && Object.hasOwn(known, name)
+    details.fields = Object.keys(sent).filter(isChanged)
+  }
+  for (const name of FIGURES) {
+    const figure = answer[name]
+    if (typeof figure === 'number') details[name] = figure
+  }
+  return Object.keys(details).length === 0 ? null : details
+}
 
 type Render = (data: unknown) => Rendered
 /** A list is encoded in pieces, because it may be long. */

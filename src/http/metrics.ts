@@ -7,7 +7,7 @@ import type { FullApp, FullFront } from '../core/full-app.ts'
 import { appsOf } from '../core/places/front.ts'
 import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
-import { countWaiting } from '../core/withdrawals/manual-payouts-store.ts'
+import { countWaiting } from '../core/withdrawals/store.ts'
 
 /** Adds the metrics that are read from this process at each scrape. */
 export function watchProcess(app: FullFront): void {

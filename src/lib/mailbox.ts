@@ -15,3 +15,6 @@ export function readMailbox(text: string): Mailbox | null {
   const [name, address] = named ? [named[1]!, named[2]!] : ['', text]
   return isAddress(address) ? { name, address } : null
 }
+
+/** The form of an e-mail address: one `@`, and a host with a dot. */
+export const EMAIL_FORM = /^[^\s@<>"(),:;\\[\]]{1,64}@[a-zA-Z0-9-]+(\.[a-zA-Z0-9-]+)+$/

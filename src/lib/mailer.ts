@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer'
 import { assert } from './assert.ts'
 import type { Clock } from './clock.ts'
+import { makeFolder } from './folders.ts'
 import type { Uuid } from './ids.ts'
 import { isAddress, type Mailbox, readMailbox } from './mailbox.ts'
-import { makeFolder } from './make-folder.ts'
 import { oneLine } from './one-line.ts'
 
 /** What a mail says, and to whom. Both parts are complete: a reader sees one of them. */

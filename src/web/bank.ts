@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ANY_CHARGE, search as searchCharges } from '../core/charges/search-store.ts'
-import { listStaticCodes } from '../core/charges/static-store.ts'
+import { listStaticCodes } from '../core/charges/static.ts'
 import {
   moveClock,
   oneMoveAtATime,

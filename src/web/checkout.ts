@@ -1,7 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { debitDay } from '../core/billings/rules.ts'
-import { openLink } from '../core/charges/checkout.ts'
-import { noteOpening } from '../core/charges/openings.ts'
+import { noteOpening, openLink } from '../core/charges/checkout.ts'
 import { isSubscriptionLink } from '../core/charges/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { paySimulated } from '../core/payments/commands.ts'

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { findLogo } from '../core/companies/logo-store.ts'
+import { findLogo } from '../core/companies/store.ts'
 import { placeOf } from '../core/places/front.ts'
 import { isUuid, type Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'

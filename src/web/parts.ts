@@ -1,5 +1,5 @@
-import { breakDown } from '../core/charges/breakdown.ts'
 import type { Charge } from '../core/charges/rules.ts'
+import { breakDown } from '../core/charges/view.ts'
 import type { Company } from '../core/companies/rules.ts'
 import type { Language } from '../lib/language.ts'
 import { formatReais } from '../lib/money.ts'

@@ -6,15 +6,14 @@ import {
   moveToLog,
   purge,
   type UndeliverableWebhook,
-} from '../core/deliveries/upkeep-store.ts'
+} from '../core/deliveries/store.ts'
 import type { DueOfCompany } from '../core/due.ts'
-import { deleteOldFollows } from '../core/feed/follow-store.ts'
+import { deleteOldFollows } from '../core/feed/store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { deactivateWebhook, warnCompany } from '../core/webhooks/health.ts'
-import { failureAction } from '../core/webhooks/health-rules.ts'
-import { type FailingWebhook, listFailing } from '../core/webhooks/health-store.ts'
-import { deletePreviousSecrets } from '../core/webhooks/store.ts'
+import { failureAction } from '../core/webhooks/rules.ts'
+import { deletePreviousSecrets, type FailingWebhook, listFailing } from '../core/webhooks/store.ts'
 import { guarded, workOff } from './loop.ts'
 
 /** Rows of one statement. With more, others would wait too long for its locks. */

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Attempt } from '../../src/core/deliveries/rules.ts'
-import { readDue, record, releaseLeases, takeLeases } from '../../src/core/deliveries/store.ts'
-import { moveToLog } from '../../src/core/deliveries/upkeep-store.ts'
+import {
+  moveToLog,
+  readDue,
+  record,
+  releaseLeases,
+  takeLeases,
+} from '../../src/core/deliveries/store.ts'
 import type { WebhookKey } from '../../src/core/webhooks/rules.ts'
 import { startApi } from '../support/api.ts'
 import { makePaid } from '../support/payments.ts'

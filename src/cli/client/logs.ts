@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { LoggedRequest, Vintem } from '../../../packages/client/src/index.ts'
-import { CLASS_NAMES } from '../../core/request-log/classes.ts'
+import { CLASS_NAMES } from '../../core/request-log/rules.ts'
 import type { Args, Command } from '../command.ts'
 import { connect, connectionOptions } from './connection.ts'
 import { isTemporary, textOfClientFault } from './faults.ts'

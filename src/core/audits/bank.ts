@@ -13,9 +13,8 @@ import { findOrders } from '../reconciliation/store.ts'
 import { findAskedUntil, findReturnsListed } from '../reconciliation-schedule.ts'
 import { find as findRefund, listOfPayments } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
-import { type BookedCharge, chargesOf } from './record-store.ts'
 import { describeBooked, isReceived, RECEIVED_KINDS } from './records.ts'
-import { spanOfPayments } from './store.ts'
+import { type BookedCharge, chargesOf, spanOfPayments } from './store.ts'
 
 /** A payment counts as missing only if its callback has not arrived for so long. */
 const GRACE_MS = 120_000

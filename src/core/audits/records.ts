@@ -4,7 +4,7 @@ import { findPostings, readStatement, type StatementEntry } from '../../ledger/s
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import type { Company } from '../companies/rules.ts'
 import { bookedSource } from '../payments/rules.ts'
-import * as store from './record-store.ts'
+import * as store from './store.ts'
 
 const PAGE = 500
 const FIRST_ID = '00000000-0000-0000-0000-000000000000'

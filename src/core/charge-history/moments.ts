@@ -1,7 +1,7 @@
 import type { StatementEntry } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Author } from '../activity/rules.ts'
-import type { ChargeMail, UnsentMail } from '../charges/mail-store.ts'
+import type { ChargeMail, UnsentMail } from '../charges/mails.ts'
 import type { AnyEventType } from '../events.ts'
 import type { WrittenEvent } from '../feed/store.ts'
 import type { Payment } from '../payments/rules.ts'

@@ -1,7 +1,7 @@
 import { formatReais } from '../../lib/money.ts'
 import { participantOf } from '../../pix/participants.ts'
 import type { Author } from '../activity/rules.ts'
-import type { ChargeMail } from '../charges/mail-store.ts'
+import type { ChargeMail } from '../charges/mails.ts'
 import type { Charge } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import type { AnyEventType } from '../events.ts'

@@ -70,7 +70,7 @@ export async function insert(tx: Tx, intents: NewIntent[]): Promise<boolean[]> {
   return intents.map(({ id }) => inserted.has(id))
 }
 
-export type EarlierIntent = Intent & {
+type EarlierIntent = Intent & {
   fingerprint: Buffer
   leasedUntil: Date
   /** How often the task has tried to remove the charge at the bank. */

@@ -5,16 +5,31 @@ import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
+import { openPerson } from '../customers/sealing.ts'
 import { LEASE_S } from '../due.ts'
 import { type IdempotencyRef, inProgress } from '../idempotency.ts'
 import { retryIn_s } from '../orders.ts'
-import { orderOf } from './bank-order.ts'
 import type { AppWithCharges } from './group.ts'
 import * as store from './intent-store.ts'
 import type { Charge } from './rules.ts'
 
+type Ordered = Pick<Charge, 'companyId' | 'id' | 'amount' | 'expiresAt' | 'description' | 'payer'>
+
+/** A charge as its bank gets it, with the payer's tax id, which is sealed here. */
+export function orderOf({ vault }: Pick<App, 'vault'>, charge: Ordered): ChargeOrder {
+  const { companyId, id, amount, expiresAt, description, payer } = charge
+  const taxId = payer && openPerson(vault, companyId, payer).taxId
+  return {
+    id,
+    amount,
+    expiresAt,
+    description,
+    payer: payer && taxId ? { name: payer.name, taxId } : null,
+  }
+}
+
 /** The id and the times of a charge, and the code that its bank has issued. */
-export type BankCode = Omit<store.Intent, 'companyId'> & { brCode: string }
+type BankCode = Omit<store.Intent, 'companyId'> & { brCode: string }
 
 type Wanted = Pick<Charge, 'amount' | 'devMode' | 'description' | 'payer'> & { lifetime_s: number }
 

@@ -1,11 +1,37 @@
+import { uuids } from '../../db/arrays.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { end as endBillings } from '../billings/store.ts'
 import { emit } from '../events.ts'
-import { update } from './change-store.ts'
 import { type Change, type Charge, eventsOf, isSale } from './rules.ts'
-import { insert, lock } from './store.ts'
+import { CHANGING, insert, lock } from './store.ts'
+
+const UPDATE = `update charges c set ${CHANGING.assigned('u')}
+  from unnest($1::uuid[], $2::uuid[], ${CHANGING.parameters(3)})
+    u (company_id, id, ${CHANGING.names})
+  where c.company_id = u.company_id and c.id = u.id`
+
+/** Writes the state of charges. */
+async function update(tx: Tx, charges: Charge[]): Promise<void> {
+  if (charges.length === 0) return
+  const companyIds = uuids(charges.map(({ companyId }) => companyId))
+  const ids = uuids(charges.map(({ id }) => id))
+  const values = [companyIds, ids, ...CHANGING.values(charges)]
+  await tx.query({ name: 'update_charges', text: UPDATE, values })
+}
+
+/**
+ * Lets the same request create another charge although this one is open still. It changes no state,
+ * so it has no event.
+ */
+export async function forgetRequest(tx: Tx, { companyId, id }: Charge): Promise<void> {
+  await tx.query({
+    text: `update charges set fingerprint = null
+           where company_id = $1 and id = $2 and status = 'OPEN'`,
+    values: [companyId, id],
+  })
+}
 
 /** If a charge of an agreement changes by one of these events, its billing ends. */
 const BILLING_ENDS = {
@@ -16,8 +42,8 @@ const BILLING_ENDS = {
 
 /**
  * The only way that a charge changes: its new state, its events and the end of its billing are
- * written in one transaction. They may be of several companies. A test keeps `change-store.ts` from
- * being used anywhere else.
+ * written in one transaction. They may be of several companies. A test keeps other files from
+ * updating charges.
  */
 export async function record(tx: Tx, changes: Change[]): Promise<void> {
   const [sales, others] = [changes.filter(isSale), changes.filter((one) => !isSale(one))]
@@ -51,6 +77,3 @@ export async function lockCharge(tx: Tx, companyId: Uuid, id: Uuid): Promise<Cha
   if (!charge) throw problem('charge_not_found')
   return charge
 }
-
-/** It changes no state, so it has no event. */
-export { forgetRequest } from './change-store.ts'

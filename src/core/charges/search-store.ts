@@ -1,6 +1,5 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { CHARGE } from './columns.ts'
 import {
   CHARGE_KINDS,
   type Charge,
@@ -9,6 +8,7 @@ import {
   type PaymentStatus,
   STORED_STATES,
 } from './rules.ts'
+import { CHARGE } from './store.ts'
 
 /** From `from` on and before `to`. */
 export type Span = { from: Date | null; to: Date | null }

@@ -1,8 +1,11 @@
-import type { Static } from 'typebox'
+import Type, { type Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
-import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { fromPublic, type Uuid, unpackPair } from '../../lib/ids.ts'
+import { EMAIL_FORM } from '../../lib/mailbox.ts'
+import { readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { MAX_AMOUNT } from '../../pix/amounts.ts'
 import {
   addDays,
   endOfPeriod,
@@ -10,15 +13,170 @@ import {
   startOfDay,
   startOfPeriod,
 } from '../../pix/local-time.ts'
-import { namedBy } from '../../provider/txid.ts'
+import { isTaxIdShape, isValidTaxId, plainTaxId } from '../../pix/tax-id.ts'
+import { chargeTxid, namedBy } from '../../provider/txid.ts'
 import { nameWords } from '../customers/rules.ts'
 import { indexEmail } from '../customers/sealing.ts'
 import { findIdsByName, findIdsByTaxId } from '../customers/store.ts'
+import { Amount, DayOrTime, Email, ExternalId, PAGE, TaxId, Timestamp } from '../fields.ts'
 import type { AppWithCharges } from './group.ts'
-import { CHARGE_STATUSES, type Charge } from './rules.ts'
+import { CHARGE_KINDS, CHARGE_STATUSES, type Charge, PAYMENT_STATUSES } from './rules.ts'
 import * as store from './search-store.ts'
-import type { SummaryQuery, SummaryView } from './search-view.ts'
 import type { ChargeId } from './store.ts'
+
+/** What a text in the search box may be. */
+export const SOUGHT = [
+  'charge',
+  'txid',
+  'endToEndId',
+  'taxId',
+  'email',
+  'amount',
+  'externalId',
+  'name',
+] as const
+export type Sought = (typeof SOUGHT)[number]
+
+/** One meaning of a text, in the form that a search takes. */
+export type Meaning =
+  | { kind: 'charge'; value: Uuid }
+  | { kind: 'amount'; value: number }
+  | { kind: Exclude<Sought, 'charge' | 'amount'>; value: string }
+
+const MAX_CHARACTERS = 255
+const END_TO_END_ID = /^E\d{20}[A-Za-z0-9]{11}$/
+const TAX_ID_AS_TYPED = /^[A-Za-z0-9.\-/\s]+$/
+/** Without a comma or "R$" a number may as well be somebody's own reference. */
+const AMOUNT_FOR_SURE = /^R\$|,\d{1,2}$|\.\d{2}$/i
+const TWO_LETTERS = /\p{L}.*\p{L}/u
+
+/**
+ * What a text in the search box may mean, the most probable first. They are tried in this order
+ * until one finds something.
+ */
+export function meaningsOf(typed: string): Meaning[] {
+  const text = cleanedOf(typed)
+  if (text === '') return []
+  const charge = chargeIn(text)
+  if (charge !== null) return [{ kind: 'charge', value: charge }]
+  if (EMAIL_FORM.test(text)) return [{ kind: 'email', value: text }, ownReference(text)]
+  const amount = amountIn(text)
+  const isAmount = amount !== null && AMOUNT_FOR_SURE.test(text)
+  return [
+    isAmount && amount,
+    txidIn(text),
+    endToEndIdIn(text),
+    taxIdIn(text),
+    ownReference(text),
+    !isAmount && amount,
+    nameIn(text),
+  ].filter((meaning) => meaning !== null && meaning !== false)
+}
+
+/** Pasted texts have spaces around them, and sometimes characters that nobody sees. */
+const cleanedOf = (typed: string): string =>
+  typed
+    .replace(/[\p{Cc}\p{Cf}]/gu, '')
+    .trim()
+    .slice(0, MAX_CHARACTERS)
+    .toWellFormed()
+
+const ownReference = (value: string): Meaning => ({ kind: 'externalId', value })
+
+/** The id of a charge, or the address of its page. */
+function chargeIn(text: string): Uuid | null {
+  const id = /charge_[0-9a-z]{26}/i.exec(text)?.[0].toLowerCase()
+  if (id && (id.length === text.length || text.includes('://'))) return fromPublic('charge', id)
+  const token = /:\/\/[^/]+\/pay\/([^/?#]+)/.exec(text)?.[1]
+  return token ? (unpackPair(token.slice(0, 43))?.id ?? null) : null
+}
+
+const txidIn = (text: string): Meaning | null =>
+  namedBy(text) === null ? null : { kind: 'txid', value: text }
+
+function endToEndIdIn(text: string): Meaning | null {
+  const id = text.replace(/^e/, 'E')
+  return END_TO_END_ID.test(id) ? { kind: 'endToEndId', value: id } : null
+}
+
+/** A CNPJ may have letters. Then it counts only with right check digits. */
+function taxIdIn(text: string): Meaning | null {
+  if (!TAX_ID_AS_TYPED.test(text)) return null
+  const value = plainTaxId(text)
+  const isTaxId = isTaxIdShape(value) && (/^\d+$/.test(value) || isValidTaxId(value))
+  return isTaxId ? { kind: 'taxId', value } : null
+}
+
+function amountIn(text: string): Meaning | null {
+  const value = readReais(text)
+  const isPayable = value !== null && value >= 1 && value <= MAX_AMOUNT
+  return isPayable ? { kind: 'amount', value } : null
+}
+
+const nameIn = (text: string): Meaning | null =>
+  TWO_LETTERS.test(text) ? { kind: 'name', value: text } : null
+
+const FROM = 'at or after this moment, or on or after this day in São Paulo'
+const TO = 'before this moment, or up to the end of this day in São Paulo'
+const AnyText = (description: string) => Type.String({ maxLength: 255, description })
+
+const FILTERS = {
+  status: Type.Optional(Type.Enum(CHARGE_STATUSES)),
+  paymentStatus: Type.Optional(Type.Enum(PAYMENT_STATUSES)),
+  kind: Type.Optional(
+    Type.Enum(CHARGE_KINDS, {
+      description: 'PIX, LINK, STATIC (a sale of a static code) or RECURRING (of a subscription)',
+    }),
+  ),
+  externalId: Type.Optional(ExternalId),
+  customerId: Type.Optional(AnyText('The customer that the payer was found as')),
+  taxId: Type.Optional(TaxId),
+  email: Type.Optional({ ...Email, description: 'The payer’s address, in upper or lower case' }),
+  endToEndId: Type.Optional(AnyText('The scheme’s id of the payment')),
+  txid: Type.Optional(
+    AnyText('The id in the code: of one charge, or of a static code and all its sales'),
+  ),
+  amount: Type.Optional(Amount(1, 'Cents, exactly')),
+  devMode: Type.Optional(Type.Boolean()),
+  createdFrom: Type.Optional(DayOrTime(`Created ${FROM}`)),
+  createdTo: Type.Optional(DayOrTime(`Created ${TO}`)),
+  paidFrom: Type.Optional(DayOrTime(`Paid ${FROM}`)),
+  paidTo: Type.Optional(DayOrTime(`Paid ${TO}`)),
+}
+
+export const ChargeQuery = Type.Object({
+  ...PAGE,
+  ...FILTERS,
+  include: Type.Optional(
+    Type.Enum(['qr'], { description: 'Show the QR image of each charge, brCodeBase64' }),
+  ),
+})
+export const SummaryQuery = Type.Object(FILTERS)
+
+const FIGURES = {
+  count: Type.Integer({ description: 'How many charges' }),
+  sum: Type.Integer({ description: 'Their amounts together, in cents' }),
+}
+const Status = Type.Enum(CHARGE_STATUSES)
+
+export const SummaryView = Type.Object({
+  date: Type.Enum(['created', 'paid'], {
+    description: 'Which day of a charge counts: paid when paidFrom or paidTo is sent',
+  }),
+  from: Timestamp,
+  to: Timestamp,
+  ...FIGURES,
+  statuses: Type.Array(Type.Object({ status: Status, ...FIGURES })),
+  days: Type.Array(
+    Type.Object({
+      day: Type.String({ description: 'YYYY-MM-DD in São Paulo, oldest first' }),
+      status: Status,
+      ...FIGURES,
+    }),
+  ),
+})
+
+export type Summary = Static<typeof SummaryView>
 
 /** A query of the API, and the name of a payer, which only pages search for. */
 export type Query = Static<typeof SummaryQuery> & { name?: string }
@@ -83,7 +241,7 @@ async function nameOf({ db, companyId }: Where, name: string | undefined) {
 }
 
 /** How many charges a query asks for, and their amounts together, in cents. */
-export type Total = { count: number; sum: number; isMore: boolean }
+type Total = { count: number; sum: number; isMore: boolean }
 
 /** Counts the charges that a query asks for, up to a number, so that it never costs much. */
 export async function countCharges(where: Where, query: Query, max: number): Promise<Total> {
@@ -122,9 +280,9 @@ export async function listCharges(
 
 const DAY_MS = 86_400_000
 /** Days that a summary covers by default. */
-export const SUMMARY_DAYS = 31
+const SUMMARY_DAYS = 31
 /** Days that a summary may cover, so that its cost does not grow with the company's history. */
-export const MAX_SUMMARY_DAYS = 366
+const MAX_SUMMARY_DAYS = 366
 /** With daylight saving time a year may be an hour longer. */
 const SHIFT_MS = 3_600_000
 
@@ -171,3 +329,42 @@ const byStatus = (rows: store.SummaryRow[]) =>
     status,
     ...total(rows.filter((row) => row.status === status)),
   })).filter(({ count }) => count > 0)
+
+/** A text that somebody searches for, and what they have chosen that it means. */
+export type SoughtText = { text: string; as?: string | undefined }
+
+/** A search: what the text is taken for, if there is one. */
+export type Found = { meaning: Meaning | null; query: Query; charges: Charge[] }
+
+/** The meanings of a text, or the only one that was chosen. */
+export function meaningsIn({ text, as }: SoughtText): Meaning[] {
+  const meanings = meaningsOf(text)
+  const chosen = meanings.filter(({ kind }) => kind === as)
+  return chosen.length > 0 ? chosen : meanings
+}
+
+/** The conditions of a meaning, beside those of the filters. Null: another amount is asked for. */
+function queryOf(filters: Query, meaning: Meaning | null): Query | null {
+  if (meaning === null) return filters
+  if (meaning.kind === 'charge') return { ...filters, txid: chargeTxid(meaning.value) }
+  const { kind, value } = meaning
+  if (kind === 'amount' && filters.amount !== undefined && filters.amount !== value) return null
+  return { ...filters, [kind]: value }
+}
+
+/** One page of charges: of the first meaning that finds any, if something is searched for. */
+export async function findCharges(
+  where: Where,
+  sought: SoughtText,
+  filters: Query,
+  part: { limit: number; after: Uuid | null },
+): Promise<Found> {
+  const meanings = meaningsIn(sought)
+  for (const meaning of meanings.length > 0 ? meanings : [null]) {
+    const query = queryOf(filters, meaning)
+    if (query === null) continue
+    const charges = await searchCharges(where, query, part)
+    if (charges.length > 0 || meanings.length === 0) return { meaning, query, charges }
+  }
+  return { meaning: null, query: filters, charges: [] }
+}

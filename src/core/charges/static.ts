@@ -1,14 +1,77 @@
 import type { Static } from 'typebox'
+import { tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
-import { newId } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import { type Company, salesLimitOf } from '../companies/rules.ts'
 import type { StaticCode } from './rules.ts'
-import * as store from './static-store.ts'
 import type { NewStaticCode, SalesLimits } from './view.ts'
+
+const STATIC_CODE = tableOf<StaticCode>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  amount: ['amount', 'cents'],
+  devMode: ['dev_mode', 'bool'],
+  brCode: ['br_code', 'text'],
+  createdAt: ['created_at', 'timestamptz'],
+})
+
+const COLUMNS = STATIC_CODE.select('s')
+const INSERT = STATIC_CODE.insertInto('static_codes')
+
+export async function findStaticCodes(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<StaticCode[]> {
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from static_codes s where company_id = $1 and id = any ($2::uuid[])`,
+    values: [companyId, ids],
+  })
+  return rows.map(STATIC_CODE.read)
+}
+
+/** Finds a code by its contents: the Pix key of its company and its own id. */
+export async function findStaticCode(tx: Tx, pixKey: string, id: Uuid): Promise<StaticCode | null> {
+  const rows = await tx.query({
+    text: `select ${COLUMNS}
+           from companies c join static_codes s on s.company_id = c.id and s.id = $2
+           where c.pix_key = $1`,
+    values: [pixKey, id],
+  })
+  return rows[0] ? STATIC_CODE.read(rows[0]) : null
+}
+
+/** Newest first. */
+export async function listStaticCodes(
+  tx: Tx,
+  companyId: Uuid,
+  limit: number,
+  after: Uuid | null = null,
+): Promise<StaticCode[]> {
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from static_codes s
+           where company_id = $1 and ($3::uuid is null or id < $3) order by id desc limit $2`,
+    values: [companyId, limit, after],
+  })
+  return rows.map(STATIC_CODE.read)
+}
+
+async function insertStaticCode(tx: Tx, code: StaticCode): Promise<void> {
+  await tx.query({ text: INSERT, values: STATIC_CODE.values([code]) })
+}
+
+/** Cents that static codes have received in a month (yyyy-mm) of São Paulo. */
+async function staticSales(tx: Tx, companyId: Uuid, month: string): Promise<number> {
+  const rows = await tx.query<{ sum: number }>({
+    text: `select coalesce(sum(amount), 0)::bigint as sum from charges
+           where company_id = $1 and kind = 'STATIC' and status = 'COMPLETED' and not dev_mode
+             and payment_date >= ($2 || '-01')::timestamp at time zone 'America/Sao_Paulo'
+             and payment_date < (($2 || '-01')::timestamp + interval '1 month')
+               at time zone 'America/Sao_Paulo'`,
+    values: [companyId, month],
+  })
+  return rows[0]!.sum
+}
 
 const MONTH = new Intl.DateTimeFormat('en-CA', {
   timeZone: 'America/Sao_Paulo',
@@ -21,7 +84,7 @@ export async function salesLimits(app: App, company: Company): Promise<Static<ty
   const period = MONTH.format(app.clock.now())
   const limit = salesLimitOf(company, app.config.staticSalesLimit)
   if (limit === null) return { limited: false, limit, used: null, remaining: null, period }
-  const used = await store.staticSales(app.db, company.id, period)
+  const used = await staticSales(app.db, company.id, period)
   return { limited: true, limit, used, remaining: Math.max(0, limit - used), period }
 }
 
@@ -40,7 +103,7 @@ export async function createStaticCode(
   const code = { companyId: company.id, id, amount, devMode, brCode, createdAt: app.clock.now() }
   return {
     async save(tx) {
-      await store.insertStaticCode(tx, code)
+      await insertStaticCode(tx, code)
       return code
     },
   }

@@ -1,8 +1,80 @@
 import { bytes, integers, texts, uuids } from '../../db/arrays.ts'
+import { type ColumnGroup, tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { CHANGING, CHARGE } from './columns.ts'
-import type { Charge } from './rules.ts'
+import type { DueKind } from '../due.ts'
+import { BANK_GRACE_MS, type Charge, type Payer } from './rules.ts'
+
+/** The columns of a payer, who is null or has all of them. */
+export const PAYER: ColumnGroup<Payer | null> = {
+  columns: [
+    ['payer_name', 'text', (payer) => payer?.name ?? null],
+    ['payer_index', 'bytea', (payer) => payer?.index ?? null],
+    ['payer_sealed', 'bytea', (payer) => payer?.sealed ?? null],
+  ],
+  read: ({ payer_name: name, payer_index: index, payer_sealed: sealed }) =>
+    name === null ? null : ({ name, index, sealed } as Payer),
+}
+
+/** The columns of a charge. A new field of `Charge` needs a line here and a migration. */
+export const CHARGE = tableOf<Charge>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  kind: ['kind', 'text'],
+  amount: ['amount', 'cents'],
+  status: ['status', 'text'],
+  paymentStatus: ['payment_status', 'text'],
+  devMode: ['dev_mode', 'bool'],
+  externalId: ['external_id', 'text'],
+  description: ['description', 'text'],
+  fingerprint: ['fingerprint', 'bytea'],
+  customerId: ['customer_id', 'uuid'],
+  payer: PAYER,
+  link: ['link', 'json'],
+  brCode: ['br_code', 'text'],
+  endToEndId: ['end_to_end_id', 'text'],
+  createdAt: ['created_at', 'timestamptz'],
+  expiresAt: ['expires_at', 'timestamptz'],
+  paymentDate: ['payment_date', 'timestamptz'],
+  // The moment of release, from which on the money can be withdrawn: what the ledger calls
+  // CHARGE_SETTLED and the API RECEIVED, because both are published.
+  releaseAt: ['settles_at', 'timestamptz'],
+  booked: ['booked', 'bool'],
+  refunded: ['refunded', 'cents'],
+  shortfall: ['shortfall', 'cents'],
+  staticCodeId: ['static_code_id', 'uuid'],
+  recurrenceId: ['recurrence_id', 'uuid'],
+  shipping: ['shipping_sealed', 'bytea'],
+})
+
+/** What can change in a charge. Everything else is fixed when it is created. */
+export const CHANGING = CHARGE.only(
+  'status',
+  'paymentStatus',
+  'brCode',
+  'endToEndId',
+  'expiresAt',
+  'paymentDate',
+  'releaseAt',
+  'booked',
+  'refunded',
+  'shortfall',
+  'shipping',
+)
+
+/** What a Pix charge or a link has when it is created. The other columns have their defaults. */
+export const CREATED = CHARGE.without(
+  'status',
+  'endToEndId',
+  'paymentDate',
+  'releaseAt',
+  'booked',
+  'refunded',
+  'shortfall',
+  'staticCodeId',
+  'recurrenceId',
+  'shipping',
+)
 
 export type ChargeId = { companyId: Uuid; id: Uuid }
 
@@ -178,7 +250,7 @@ export async function listOfRecurrence(
   return rows.map(CHARGE.read)
 }
 
-export type ChargeRequest = { companyId: Uuid; externalId: string; fingerprint: Buffer }
+type ChargeRequest = { companyId: Uuid; externalId: string; fingerprint: Buffer }
 
 /** The open charge that the same request has created before. */
 export async function findOpenByRequest(tx: Tx, request: ChargeRequest): Promise<Charge | null> {
@@ -191,7 +263,7 @@ export async function findOpenByRequest(tx: Tx, request: ChargeRequest): Promise
   return rows[0] ? CHARGE.read(rows[0]) : null
 }
 
-export type MadeFilter = { from: Date; to: Date; after: Uuid | null; limit: number }
+type MadeFilter = { from: Date; to: Date; after: Uuid | null; limit: number }
 
 /** Charges created from `from` on and before `to`, oldest first. */
 export async function listMade(tx: Tx, companyId: Uuid, filter: MadeFilter): Promise<Charge[]> {
@@ -202,4 +274,40 @@ export async function listMade(tx: Tx, companyId: Uuid, filter: MadeFilter): Pro
     values: [companyId, filter.from, filter.to, filter.after, filter.limit],
   })
   return rows.map(CHARGE.read)
+}
+
+const HAS_BANK = 'exists (select from bank_connections b where b.company_id = d.company_id)'
+
+/** Charges with a deadline. A charge of an agreement ends with its last retry instead. */
+export const EXPIRING: DueKind = {
+  name: 'expire charges',
+  table: 'charges',
+  key: 'id',
+  dueAt: 'expires_at',
+  where: `d.status = 'OPEN' and d.kind <> 'RECURRING'`,
+  whereOfOne: `d.status = (select 'OPEN') and d.kind <> 'RECURRING'`,
+  except: () => HAS_BANK,
+}
+
+/**
+ * Charges with a deadline of companies with a real bank, which is asked first. A charge that the
+ * bank does not know, because it has no code or is a trial, needs no grace.
+ */
+export const EXPIRING_AT_BANKS: DueKind = {
+  ...EXPIRING,
+  name: 'expire charges at banks',
+  label: EXPIRING.name,
+  moment: `(d.expires_at + case when d.br_code is null or d.dev_mode then interval '0'
+    else interval '${BANK_GRACE_MS} milliseconds' end)`,
+  except: () => `not ${HAS_BANK}`,
+}
+
+/** Paid charges whose money becomes withdrawable. */
+export const RELEASING: DueKind = {
+  name: 'receive charges',
+  table: 'charges',
+  key: 'id',
+  dueAt: 'settles_at',
+  where: `d.payment_status = 'PAID'`,
+  whereOfOne: `d.payment_date is not null and d.payment_status not in ('RECEIVED', 'REFUNDED')`,
 }

@@ -1,10 +1,13 @@
 import Type, { type Static } from 'typebox'
+import type { Column } from '../../lib/csv.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { createMemo } from '../../lib/memo.ts'
+import type { Cents } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
+import { maskTaxId } from '../../pix/tax-id.ts'
 import type { Company } from '../companies/rules.ts'
 import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
 import { openPerson, type SealedPerson } from '../customers/sealing.ts'
@@ -13,20 +16,59 @@ import { Amount, ExternalId, HttpUrl, orNull, Timestamp } from '../fields.ts'
 import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
 import { type Addressing, checkoutUrl } from './addresses.ts'
-import { linkWarnings } from './breakdown.ts'
 import {
   asOf,
   CHARGE_STATUSES,
   type Charge,
+  type ChargeKind,
+  type ChargeStatus,
+  type Item,
   isSubscriptionLink,
+  itemTotal,
   LINK_LIFETIME_S,
   type Link,
   MAX_LIFETIME_S,
   PAYMENT_STATUSES,
+  type PaymentStatus,
   PIX_LIFETIME_S,
   type StaticCode,
 } from './rules.ts'
 import { openShipping, STATES } from './shipping.ts'
+
+/** One item of a link and its total, which may be more than a charge may be. */
+type Line = { name: string; quantity: number; total: bigint }
+
+/** The items, and what is added to their sum or, if below zero, taken off. */
+type Breakdown = { lines: Line[]; difference: bigint }
+
+/** Lines and difference add up to the amount. Without items there is no difference. */
+export function breakDown(amount: Cents, items: Item[]): Breakdown {
+  const lines = items.map((item) => ({
+    name: item.product.name,
+    quantity: item.quantity,
+    total: itemTotal(item),
+  }))
+  const difference = lines.length > 0 ? BigInt(amount) - sumOf(lines) : 0n
+  return { lines, difference }
+}
+
+export const sumOf = (lines: Line[]): bigint => lines.reduce((sum, { total }) => sum + total, 0n)
+
+const DIFFERS: Record<Language, (total: Cents, sum: bigint) => string> = {
+  en: (total, sum) =>
+    `total: ${total} cents are not the sum of the items, which is ${sum} cents. The payer is asked for the total.`,
+  pt: (total, sum) =>
+    `total: ${total} centavos diferem da soma dos itens, que vale ${sum} centavos. O pagador paga o total.`,
+}
+
+/** What is allowed in a link, but probably a mistake. */
+function linkWarnings(
+  { amount, link }: Pick<Charge, 'amount' | 'link'>,
+  language: Language,
+): string[] {
+  const { lines, difference } = breakDown(amount, link?.items ?? [])
+  return difference === 0n ? [] : [DIFFERS[language](amount, sumOf(lines))]
+}
 
 const Lifetime = (fallback: number) =>
   Type.Integer({
@@ -380,3 +422,74 @@ function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
 
 const showPayer = (vault: Vault, companyId: Uuid, payer: SealedPerson & { name: string }): Payer =>
   showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name })
+
+const KIND_WORDS: Record<ChargeKind, string> = {
+  PIX: 'Pix',
+  LINK: 'Link de pagamento',
+  STATIC: 'QR Code estático',
+  RECURRING: 'Assinatura',
+}
+
+const STATUS_WORDS: Record<ChargeStatus, string> = {
+  OPEN: 'Em aberto',
+  COMPLETED: 'Paga',
+  EXPIRED: 'Expirada',
+  CANCELED: 'Cancelada',
+}
+
+const PAYMENT_STATUS_WORDS: Record<PaymentStatus, string> = {
+  PENDING: 'Pendente',
+  PROCESSING: 'Aguardando pagamento',
+  PAID: 'Pago',
+  RECEIVED: 'Disponível para saque',
+  EXPIRED: 'Expirado',
+  REFUNDED: 'Devolvido',
+}
+
+const termIn = <Code extends string>(words: Record<Code, string>, code: Code) => ({
+  code,
+  word: words[code],
+})
+
+/** The columns of a file of charges. */
+export const CSV_COLUMNS: Column<Charge>[] = [
+  { name: 'id', title: 'Cobrança', of: ({ id }) => toPublic('charge', id) },
+  { name: 'external_id', title: 'Sua referência', of: ({ externalId }) => externalId },
+  { name: 'kind', title: 'Tipo', of: ({ kind }) => termIn(KIND_WORDS, kind) },
+  { name: 'status', title: 'Situação', of: ({ status }) => termIn(STATUS_WORDS, status) },
+  {
+    name: 'payment_status',
+    title: 'Pagamento',
+    of: ({ paymentStatus }) => termIn(PAYMENT_STATUS_WORDS, paymentStatus),
+  },
+  { name: 'amount_cents', title: 'Valor', of: ({ amount }) => ({ cents: amount }) },
+  {
+    name: 'refunded_cents',
+    title: 'Devolvido',
+    of: ({ refunded }) => ({ cents: refunded, signed: 0 - refunded }),
+  },
+  { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
+  { name: 'expires_at', title: 'Expira em', of: ({ expiresAt }) => expiresAt },
+  { name: 'paid_at', title: 'Paga em', of: ({ paymentDate }) => paymentDate },
+  { name: 'end_to_end_id', title: 'Id do Pix', of: ({ endToEndId }) => endToEndId },
+  { name: 'dev_mode', title: 'Teste', of: ({ devMode }) => devMode },
+  { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
+]
+
+/** More columns for a file that people read. */
+export const csvColumnsForPeople = (vault: Vault): Column<Charge>[] => [
+  ...CSV_COLUMNS,
+  { name: 'payer_tax_id', title: 'CPF/CNPJ do pagador', of: (charge) => taxIdOf(vault, charge) },
+  { name: 'items', title: 'Itens', of: itemsOf },
+  { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ releaseAt }) => releaseAt },
+  { name: 'description', title: 'Descrição', of: ({ description }) => description },
+]
+
+function taxIdOf(vault: Vault, { companyId, payer }: Charge): string | null {
+  return payer && maskTaxId(openPerson(vault, companyId, payer).taxId)
+}
+
+function itemsOf({ link }: Charge): string | null {
+  const items = link?.items ?? []
+  return items.map(({ quantity, product }) => `${quantity} x ${product.name}`).join('; ') || null
+}

@@ -35,7 +35,6 @@ import {
   SCOPES,
   type Scope,
 } from './rules.ts'
-import { hasRealSales } from './sales-store.ts'
 import * as store from './store.ts'
 
 export async function createCompany(
@@ -94,7 +93,7 @@ export async function changeCompany(
   const faults = companyFaults(after) ?? payoutFault(after)
   if (faults) throw faults
   const fixed = fixedChanges(before, after)
-  if (fixed.length > 0 && (await hasRealSales(tx, id))) throw fixedFault(fixed)
+  if (fixed.length > 0 && (await store.hasRealSales(tx, id))) throw fixedFault(fixed)
   if (isLimited(before, after, by, now)) await requireWithinLimit(tx, id, now)
   await store.updateCompany(tx, after)
   await mailChange(tx, vault, before, after, now)

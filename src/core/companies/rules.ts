@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts'
-import { EMAIL_FORM } from '../../lib/email-form.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
+import { EMAIL_FORM } from '../../lib/mailbox.ts'
 import { toCents } from '../../lib/money.ts'
 import { invalid, type Problem, problem } from '../../lib/problems.ts'
 import { isTaxIdShape, isValidTaxId, kindOfTaxId } from '../../pix/tax-id.ts'

@@ -1,3 +1,4 @@
+import { booleans, integers, texts, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import { lowestIdAt, suffixOf, timeOf, type Uuid } from '../../lib/ids.ts'
 import { type AnyEventType, type Event, type EventMode, modeOf } from '../events.ts'
@@ -20,7 +21,7 @@ export async function findPosition(
   return row ? { position: row.position, id } : null
 }
 
-export type EventRow = Row & {
+type EventRow = Row & {
   company_id: Uuid
   id: Uuid
   type: AnyEventType
@@ -32,7 +33,7 @@ export type EventRow = Row & {
 /** An event as it is stored. Its mode replaces devMode. */
 export type WrittenEvent = Omit<Event, 'devMode'> & { mode: EventMode }
 
-export const toEvent = (row: EventRow): WrittenEvent => ({
+const toEvent = (row: EventRow): WrittenEvent => ({
   companyId: row.company_id,
   id: row.id,
   type: row.type,
@@ -81,7 +82,7 @@ const REDELIVERIES = `union all (
   order by r.position, r.id limit $5)`
 
 /** The first position of a company at which nothing was written yet, for a statement. */
-export const nextSql = (company: string): string =>
+const nextSql = (company: string): string =>
   `coalesce((select last from feeds where company_id = ${company}), 0) + 1`
 
 /**
@@ -151,4 +152,171 @@ export async function listOfCharge(
   })
   const events = new Map(rows.map((row) => [row.id, toEvent(row)]))
   return [...events.values()]
+}
+
+/** From now on, whoever writes events of these companies notifies the servers for so long. */
+export async function followFeeds(tx: Tx, companyIds: Uuid[], seconds: number): Promise<void> {
+  await tx.query({
+    name: 'follow_feeds',
+    text: `insert into followed_feeds (company_id, until)
+           select company_id, now() + $2 * interval '1 second'
+           from unnest($1::uuid[]) f (company_id) order by company_id
+           on conflict (company_id) do update
+             set until = greatest(followed_feeds.until, excluded.until)`,
+    values: [uuids(companyIds), seconds],
+  })
+}
+
+/**
+ * Deletes at most `max` redeliveries that are a week old, and as many entries of feeds that nobody
+ * follows any more. Returns the greater of the two numbers.
+ */
+export async function deleteOldFollows(tx: Tx, max: number): Promise<number> {
+  const [row] = await tx.query<{ deleted: number }>({
+    text: `with redelivery as (
+             delete from redeliveries where ctid = any (array(
+               select ctid from redeliveries where written_at < now() - interval '7 days'
+               limit $1 for update skip locked))
+             returning company_id
+           ), followed as (
+             delete from followed_feeds where ctid = any (array(
+               select ctid from followed_feeds where until < now()
+               limit $1 for update skip locked))
+             returning company_id
+           )
+           select greatest(
+             (select count(*) from redelivery), (select count(*) from followed)) as deleted`,
+    values: [max],
+  })
+  return row!.deleted
+}
+
+/** Events of a type, or of any, from a position on, and redeliveries if they are wanted. */
+type Looked = {
+  companyId: Uuid
+  type: AnyEventType | null
+  redeliveries: boolean
+  from: number
+}
+
+type Found = {
+  isThere: boolean
+  /** The first position at which nothing was written yet. */
+  next: number
+}
+
+/** Looks at many feeds at once. Answers in their order. */
+export async function lookAtFeeds(tx: Tx, looked: Looked[]): Promise<Found[]> {
+  return tx.query<Found>({
+    name: 'look_at_feeds',
+    text: `select ${nextSql('l.company_id')} as next,
+             exists (
+               select from events e where e.company_id = l.company_id
+                 and e.position >= l.first and (l.type is null or e.type = l.type))
+             or l.redeliveries and exists (
+               select from redeliveries r where r.company_id = l.company_id
+                 and r.position >= l.first) as "isThere"
+           from unnest($1::uuid[], $2::int8[], $3::text[], $4::bool[]) with ordinality
+             l (company_id, first, type, redeliveries, position) order by l.position`,
+    values: [
+      uuids(looked.map(({ companyId }) => companyId)),
+      integers(looked.map(({ from }) => from)),
+      texts(looked.map(({ type }) => type)),
+      booleans(looked.map(({ redeliveries }) => redeliveries)),
+    ],
+  })
+}
+
+const SHOWN_COLUMNS = `company_id, id, type, payload, created_at, ${modeOf('events')} as mode`
+
+/** So many events are looked at for one page, because a type may be rare. */
+const MAX_SCANNED = 5_000
+
+/** The events of a period: exactly by their moments, and by ids so that an index finds them. */
+export type Period = {
+  from: Date | null
+  to: Date | null
+  firstId: Uuid | null
+  beforeId: Uuid | null
+}
+
+type EventFilter = {
+  limit: number
+  after: Uuid | null
+  type: AnyEventType | null
+  period: Period
+}
+
+/** The newest events of a company. */
+export async function listNewest(
+  tx: Tx,
+  companyId: Uuid,
+  { limit, after, type, period }: EventFilter,
+): Promise<{ events: WrittenEvent[]; next: Uuid | null }> {
+  const scanned = type === null ? limit + 1 : MAX_SCANNED
+  const rows = await tx.query<EventRow & { position: number }>({
+    text: `with scanned as materialized (
+             select *, row_number() over (order by id desc) as rank from events
+             where company_id = $1 and ($2::uuid is null or id < $2)
+               and ($3::uuid is null or id < $3) and ($7::uuid is null or id >= $7)
+               and ($8::timestamptz is null or created_at < $8)
+               and ($9::timestamptz is null or created_at >= $9)
+             order by id desc limit $4
+           )
+           select ${SHOWN_COLUMNS.replaceAll('events', 'scanned')}, rank as position from scanned
+           where $5::text is null or type = $5 or rank = (select max(rank) from scanned)
+           order by rank limit $6`,
+    values: [
+      companyId,
+      after,
+      period.beforeId,
+      scanned,
+      type,
+      limit + 2,
+      period.firstId,
+      period.to,
+      period.from,
+    ],
+  })
+  const matching = rows.filter((row) => type === null || row.type === type)
+  const events = matching.slice(0, limit).map(toEvent)
+  if (matching.length > limit) return { events, next: events.at(-1)!.id }
+  const last = rows.at(-1)
+  return { events, next: last && last.position >= scanned ? last.id : null }
+}
+
+export async function findEvent(tx: Tx, companyId: Uuid, id: Uuid): Promise<WrittenEvent | null> {
+  const [row] = await tx.query<EventRow>({
+    text: `select ${SHOWN_COLUMNS} from events where company_id = $1 and id = $2`,
+    values: [companyId, id],
+  })
+  return row ? toEvent(row) : null
+}
+
+/**
+ * The id from which on events were written at this moment or later; null if there are none. Ids
+ * have the real time, which is not that of a company whose clock is ahead, so it is searched for:
+ * in halves, because both only grow. Requests that run side by side may swap a few, so it should be
+ * asked with some time to spare.
+ */
+export async function findIdAt(tx: Tx, companyId: Uuid, at: Date): Promise<Uuid | null> {
+  const [ends] = await tx.query<Row & { first: Uuid | null; last: Uuid }>({
+    text: `select (select id from events where company_id = $1 order by id limit 1) as first,
+             (select id from events where company_id = $1 order by id desc limit 1) as last`,
+    values: [companyId],
+  })
+  if (!ends?.first) return null
+  let [low, high] = [timeOf(ends.first).getTime(), timeOf(ends.last).getTime() + 1]
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2)
+    const [next] = await tx.query<Row & { created_at: Date }>({
+      name: 'first_event_from',
+      text: `select created_at from events where company_id = $1 and id >= $2
+             order by id limit 1`,
+      values: [companyId, lowestIdAt(new Date(middle))],
+    })
+    if (next && next.created_at < at) low = middle + 1
+    else high = middle
+  }
+  return lowestIdAt(new Date(low))
 }

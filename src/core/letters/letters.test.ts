@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { toCents } from '../../lib/money.ts'
-import { breakDown } from '../charges/breakdown.ts'
+import { breakDown } from '../charges/view.ts'
 import type { Company } from '../companies/rules.ts'
 import type { ShownProduct } from '../products/view.ts'
 import {

@@ -24,7 +24,7 @@ const TRIES = 5
 /** Workers look this often which companies they leave alone. */
 const WORKERS_MS = 2_500
 /** Longer than any request takes after its body has arrived, and so the place was found. */
-export const GRACE_MS = 60_000
+const GRACE_MS = 60_000
 
 /** Rows are copied and compared as texts, which two servers may otherwise write in two ways. */
 const SETTINGS = `set vintem.mover = 'on'; set timezone = 'UTC'; set datestyle = 'ISO';
@@ -41,7 +41,7 @@ export type Step =
   | 'arrived'
   | 'removed'
 
-export type Move = {
+type Move = {
   companyId: Uuid
   /** The addresses of all places. */
   urls: string[]

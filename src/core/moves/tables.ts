@@ -18,7 +18,7 @@ export type Table = {
  * would find the company, so they are copied when it changes its place. log: written after the
  * answer to a request, so that some come after the change.
  */
-export type Kind = 'bulk' | 'late' | 'log'
+type Kind = 'bulk' | 'late' | 'log'
 
 /** What belongs to the place and not to the company, or is written again by itself. */
 const NOT_COPIED = [

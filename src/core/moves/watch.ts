@@ -52,7 +52,7 @@ export async function unwatchCompany(client: pg.ClientBase, companyId: Uuid): Pr
 }
 
 /** Tries until the table is free, so that nobody waits for long behind this. */
-export async function patiently(client: pg.ClientBase, act: () => Promise<unknown>): Promise<void> {
+async function patiently(client: pg.ClientBase, act: () => Promise<unknown>): Promise<void> {
   for (let tries = 1; ; tries += 1) {
     try {
       await client.query('begin')

@@ -9,11 +9,11 @@ import type { Vault } from '../../lib/vault.ts'
 import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { App } from '../app.ts'
-import { receiptMails } from '../charges/notify.ts'
+import { receiptMails } from '../charges/mails.ts'
 import { record } from '../charges/record.ts'
 import type { Charge, Match, StaticCode, Terms } from '../charges/rules.ts'
 import { matchPayment, saleOf } from '../charges/rules.ts'
-import { findStaticCodes } from '../charges/static-store.ts'
+import { findStaticCodes } from '../charges/static.ts'
 import { lockMany, type WhenLocked } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { emit, unmatchedEvent } from '../events.ts'
@@ -23,7 +23,7 @@ import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
 /** The source of the money decides what it can pay, and whether it is booked. */
-export type Arrival = { source: Source; now: Date }
+type Arrival = { source: Source; now: Date }
 
 /** What became of a payment: it paid a charge, it matched none, or it was recorded before. */
 export type MatchResult = Match | { kind: 'known' }

@@ -1,9 +1,12 @@
+import { uuids } from '../../db/arrays.ts'
 import { type ColumnGroup, tableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Source } from '../../provider/port.ts'
 import type { Charge } from '../charges/rules.ts'
 import type { WhenLocked } from '../charges/store.ts'
+import { claimDue, type DueKind, type DueRequest } from '../due.ts'
+import { TASK } from '../tasks.ts'
 import type { Payment, PaymentState, Recorded, Settled } from './rules.ts'
 
 const SETTLED: ColumnGroup<Settled | null> = {
@@ -49,7 +52,7 @@ const SELECT = `select ${PAYMENT.names} from payments`
 const IS_UNKNOWN = `status = 'UNMATCHED' and reason = 'UNKNOWN' and returned = 0 and settled = 0`
 
 /** What identifies a payment. */
-export type PaymentKey = Pick<Payment, 'companyId' | 'source' | 'endToEndId'>
+type PaymentKey = Pick<Payment, 'companyId' | 'source' | 'endToEndId'>
 
 /** What is recorded of payments, in their order. Undefined if one is not recorded. */
 export async function findRecorded(
@@ -241,7 +244,7 @@ export async function updateStatus(tx: Tx, payment: Payment): Promise<void> {
   })
 }
 
-export type PaymentFilter = { limit: number; after: Uuid | null; status: PaymentState }
+type PaymentFilter = { limit: number; after: Uuid | null; status: PaymentState }
 
 /** Payments that matched no charge when they arrived, newest first. */
 export async function listUnmatched(
@@ -255,4 +258,93 @@ export async function listUnmatched(
     values: [companyId, status, after, limit],
   })
   return rows.map(PAYMENT.read)
+}
+
+/** The callback of a bank, sealed as it was sent. */
+export type StoredCallback = {
+  companyId: Uuid
+  id: Uuid
+  provider: string
+  sealed: Buffer
+  receivedAt: Date
+  nextAttemptAt: Date
+}
+
+const CALLBACK = tableOf<StoredCallback>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  provider: ['provider', 'text'],
+  sealed: ['sealed', 'bytea'],
+  receivedAt: ['received_at', 'timestamptz'],
+  nextAttemptAt: ['next_attempt_at', 'timestamptz'],
+})
+
+/** Can be repeated: a callback that is stored already is skipped. */
+export async function insertCallbacks(tx: Tx, callbacks: StoredCallback[]): Promise<void> {
+  await tx.query({
+    name: 'insert_callbacks',
+    text: `${CALLBACK.insertInto('bank_callbacks')} on conflict (company_id, id) do nothing`,
+    values: CALLBACK.values(callbacks),
+  })
+}
+
+export async function markProcessed(
+  tx: Tx,
+  callbacks: Pick<StoredCallback, 'companyId' | 'id'>[],
+  now: Date,
+): Promise<void> {
+  if (callbacks.length === 0) return
+  await tx.query({
+    name: 'mark_processed',
+    text: `update bank_callbacks c set processed_at = $3
+           from unnest($1::uuid[], $2::uuid[]) p (company_id, id)
+           where c.company_id = p.company_id and c.id = p.id and c.processed_at is null`,
+    values: [
+      uuids(callbacks.map(({ companyId }) => companyId)),
+      uuids(callbacks.map(({ id }) => id)),
+      now,
+    ],
+  })
+}
+
+export type DueCallback = {
+  companyId: Uuid
+  id: Uuid
+  provider: string
+  sealed: Buffer
+  attempts: number
+}
+
+const DUE = tableOf<DueCallback>({
+  companyId: ['company_id', 'uuid'],
+  id: ['id', 'uuid'],
+  provider: ['provider', 'text'],
+  sealed: ['sealed', 'bytea'],
+  attempts: ['attempts', 'int8'],
+})
+
+/**
+ * Callbacks that are stored and not processed: the process died in between, or the bank has not
+ * confirmed them yet. Each attempt waits longer than the one before it, up to an hour.
+ */
+export const DUE_CALLBACKS: DueKind = {
+  name: TASK.callbacks,
+  table: 'bank_callbacks',
+  key: 'id',
+  dueAt: 'next_attempt_at',
+  where: 'd.processed_at is null',
+  isRealTime: true,
+  isByCompany: true,
+  lease: `interval '30 seconds' * (2 ^ least(d.attempts, 7))`,
+  set: ['attempts = attempts + 1'],
+}
+
+export const claimCallbacks = async (tx: Tx, request: DueRequest): Promise<DueCallback[]> =>
+  (await claimDue(tx, DUE_CALLBACKS, request, DUE.select('d'))).map(DUE.read)
+
+export async function purgeProcessed(tx: Tx, before: Date): Promise<void> {
+  await tx.query({
+    text: 'delete from bank_callbacks where processed_at is not null and processed_at <= $1',
+    values: [before],
+  })
 }

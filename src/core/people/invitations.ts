@@ -1,7 +1,7 @@
 import type { ControlTx, Tx } from '../../db/database.ts'
-import { EMAIL_FORM } from '../../lib/email-form.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
+import { EMAIL_FORM } from '../../lib/mailbox.ts'
 import { invalid } from '../../lib/problems.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'

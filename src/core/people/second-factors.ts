@@ -1,15 +1,70 @@
+import { randomBytes } from 'node:crypto'
+import { Secret, TOTP } from 'otpauth'
 import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { type AboutChange, composeFactorChange, type FactorChange } from '../letters/people.ts'
 import { queueMails } from '../mails/store.ts'
 import { LINK_MS } from './links.ts'
-import { hashRecoveryCode, newRecoveryCodes } from './recovery.ts'
 import { FACTOR_WAIT_MS, type Person, type Session } from './rules.ts'
 import * as store from './second-factors-store.ts'
 import { deleteSessions } from './store.ts'
-import { newTotpSecret, openTotpSecret, periodOfCode } from './totp.ts'
+
+const RECOVERY_CODES = 10
+const CODE_LENGTH = 10
+/** Without the letters i, l, o and u, which people read as digits or as one another. */
+const CODE_LETTERS = '0123456789abcdefghjkmnpqrstvwxyz'
+
+function newRecoveryCode(): string {
+  const code = [...randomBytes(CODE_LENGTH)]
+    .map((byte) => CODE_LETTERS[byte % CODE_LETTERS.length])
+    .join('')
+  return `${code.slice(0, CODE_LENGTH / 2)}-${code.slice(CODE_LENGTH / 2)}`
+}
+
+const newRecoveryCodes = (): string[] => Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
+
+/** The stored form of a code. It is the same however the person types the code. */
+function hashRecoveryCode(vault: Vault, personId: Uuid, code: string): Buffer {
+  const typed = code.toLowerCase().replace(/[\s-]/g, '')
+  const read = typed.replaceAll('o', '0').replace(/[il]/g, '1')
+  return vault.hashCode(read, `recovery:${personId}`)
+}
+
+const ISSUER = 'Vintém'
+const TOTP_SECRET_BYTES = 20
+/** Codes of the period before and of the one after count too, because clocks differ. */
+const TOTP_WINDOW = 1
+/** A longer label makes the QR image hard to scan. */
+const MAX_TOTP_LABEL = 100
+
+const totpContext = ({ id }: Pick<Person, 'id'>): string => `totp:${id}`
+
+/** A new secret for the app that makes codes, sealed for this person. */
+const newTotpSecret = (vault: Vault, person: Pick<Person, 'id'>): Buffer =>
+  vault.seal(new Secret({ size: TOTP_SECRET_BYTES }).base32, totpContext(person))
+
+export const openTotpSecret = (vault: Vault, person: Pick<Person, 'id'>, sealed: Buffer): string =>
+  vault.open(sealed, totpContext(person))
+
+const totpOf = (secret: string, label = ''): TOTP =>
+  new TOTP({ issuer: ISSUER, label, secret: Secret.fromBase32(secret) })
+
+/** What the app scans. */
+export const totpUri = (secret: string, { email }: Pick<Person, 'email'>): string =>
+  totpOf(secret, email.slice(0, MAX_TOTP_LABEL)).toString()
+
+/** The period that a code is of, or null if it is wrong. */
+function periodOfCode(secret: string, code: string, now: Date): number | null {
+  const token = code.replace(/\s/g, '')
+  if (!/^\d{6}$/.test(token)) return null
+  const totp = totpOf(secret)
+  const timestamp = now.getTime()
+  const delta = totp.validate({ token, timestamp, window: TOTP_WINDOW })
+  return delta === null ? null : totp.counter({ timestamp }) + delta
+}
 
 /** What somebody has besides a password. */
 export type Factors = {

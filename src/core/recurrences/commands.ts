@@ -2,17 +2,33 @@ import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
+import type { Vault } from '../../lib/vault.ts'
 import { localDateOf } from '../../pix/local-time.ts'
 import type { Agreement, AgreementOrder } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { App } from '../app.ts'
 import * as billings from '../billings/store.ts'
+import { isOfPlainPages, readPageToken } from '../charges/addresses.ts'
+import type { AppWithCharges } from '../charges/group.ts'
 import { record } from '../charges/record.ts'
-import { cancel as cancelCharge, type Payer } from '../charges/rules.ts'
-import { findMany as findCharges, lock as lockCharges } from '../charges/store.ts'
+import {
+  type Charge,
+  cancel as cancelCharge,
+  asOf as chargeAsOf,
+  eventsOfCreation,
+  isSubscriptionLink,
+  type Payer,
+} from '../charges/rules.ts'
+import {
+  findMany as findCharges,
+  insert as insertCharges,
+  lock as lockCharges,
+} from '../charges/store.ts'
+import { forCompany, withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
-import type { Person } from '../customers/rules.ts'
-import { openPerson, sealPerson } from '../customers/sealing.ts'
+import { findCompany } from '../companies/store.ts'
+import { checkDigitsFault, type Person } from '../customers/rules.ts'
+import { emailIndexOf, openPerson, sealPerson } from '../customers/sealing.ts'
 import { find as findCustomer, findOrCreate } from '../customers/store.ts'
 import { type CancelReason, emit, type SubscriptionType, subscriptionEvent } from '../events.ts'
 import { find as findProduct } from '../products/store.ts'
@@ -22,12 +38,21 @@ import {
   askAgainAt,
   asOf,
   cancellation,
+  DEFAULT_DAY_DUE,
+  generate,
+  isGenerating,
   type Recurrence,
   type Terms,
   termsOf,
 } from './rules.ts'
 import * as store from './store.ts'
-import type { NewRecurrence, NewTemplate } from './view.ts'
+import {
+  type NewRecurrence,
+  type NewSubscription,
+  type NewTemplate,
+  type SubscriptionView,
+  showToPayer,
+} from './view.ts'
 
 /** The payer who subscribes: a known customer, or a person as they were named. */
 type Subscriber = { customerId: Uuid | null; person: Person }
@@ -98,13 +123,13 @@ async function startAgreement(
 }
 
 /** What payers subscribe to through a link. If it is for one customer, it has a payer. */
-export type Offer = { originId: Uuid; terms: Terms; payer: Payer | null; customerId: Uuid | null }
+type Offer = { originId: Uuid; terms: Terms; payer: Payer | null; customerId: Uuid | null }
 
 /**
  * Starts the agreement of a payer who subscribes through a link. If they have started one before
  * and it has not ended, returns that one.
  */
-export async function subscribe(
+async function subscribe(
   app: App,
   company: Company,
   { originId, terms, payer, customerId }: Offer,
@@ -273,4 +298,95 @@ export async function cancelCharges(
   // If a charge has ended before, only its billing is still to be ended.
   const ended = charges.filter(({ status }) => status !== 'OPEN').map(({ id }) => id)
   await billings.end(tx, companyId, ended, 'CANCELED')
+}
+
+/**
+ * Generates the charges of agreements whose next cycle is due, and returns how many. One
+ * transaction writes the charge, its billing, its events and when the next cycle is due, so that a
+ * cycle either has its charge or is still due.
+ */
+export async function generateCharges(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  ids: Uuid[],
+  now: Date,
+): Promise<number> {
+  const open = await store.lockOpen(tx, companyId, ids)
+  const cycles = open.filter((one) => isGenerating(one, now)).map((one) => generate(one, now))
+  if (cycles.length === 0) return 0
+  const charges = cycles.map(({ charge }) => charge)
+  const emails = charges.map(({ payer }) => payer && emailIndexOf(vault, companyId, payer))
+  await insertCharges(tx, charges, emails)
+  await billings.insert(
+    tx,
+    cycles.map(({ billing }) => billing),
+  )
+  await store.updateCycles(
+    tx,
+    companyId,
+    cycles.map(({ recurrence }) => recurrence),
+  )
+  await emit(tx, charges.flatMap(eventsOfCreation))
+  tx.wake(TASK.bill)
+  return cycles.length
+}
+
+/** Starts the agreement of a payer who subscribes through a link. */
+export async function subscribeThrough(
+  app: AppWithCharges,
+  { customer }: Static<typeof NewSubscription>,
+  { token }: { token: string },
+): Promise<Static<typeof SubscriptionView>> {
+  const named = readPageToken(app.vault, token)
+  const company = named && (await findCompany(app.db, named.companyId))
+  const isOurs = company && (!named.isPlain || (await isOfPlainPages(app, named.id)))
+  if (!isOurs) throw unknownLink()
+  if (company.suspendedAt !== null) throw problem('company_suspended')
+  const own = withCompanyClock(forCompany(app, company), company)
+  const fault = checkDigitsFault(company, customer?.taxId, 'customer.taxId')
+  if (fault) throw invalid(fault)
+  const offer = await findOffer(own, company.id, named.id)
+  const agreement = await subscribe(own, company, offer, customer ?? null)
+  return showToPayer(agreement, own.clock.now())
+}
+
+const unknownLink = () =>
+  problem('recurrence_not_found', 'There is no subscription link with this address.')
+
+async function findOffer(app: AppWithCharges, companyId: Uuid, id: Uuid): Promise<Offer> {
+  const now = app.clock.now()
+  const template = await store.find(app.db, companyId, id)
+  if (template?.isTemplate) return offerOfTemplate(asOf(template, now))
+  const charge = await app.charges.find({ companyId, id })
+  if (!charge || !isSubscriptionLink(charge)) throw unknownLink()
+  return offerOfLink(chargeAsOf(charge, now))
+}
+
+const closed = (status: string) =>
+  problem('recurrence_not_decidable', `The link is ${status}: nobody can subscribe through it.`)
+
+function offerOfTemplate(template: Recurrence): Offer {
+  if (template.status !== 'OPEN') throw closed(template.status)
+  const { id: originId, payer, customerId } = template
+  return { originId, terms: template, payer, customerId }
+}
+
+function offerOfLink(charge: Charge): Offer {
+  const { id: originId, status, payer, customerId } = charge
+  if (status !== 'OPEN') throw closed(status)
+  return { originId, terms: termsOfLink(charge), payer, customerId }
+}
+
+/** The terms of a link: its product as it was when the link was created, for its total. */
+export function termsOfLink({ amount, link }: Charge): Terms {
+  const { product } = link!.items[0]!
+  return {
+    productId: fromPublic('prod', product.id)!,
+    productName: product.name,
+    value: amount,
+    frequency: product.frequency!,
+    dayDue: product.dayDue ?? DEFAULT_DAY_DUE,
+    dayGenerateCharge: product.dayGenerateCharge ?? null,
+  }
 }

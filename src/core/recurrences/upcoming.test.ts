@@ -5,8 +5,7 @@ import { newId } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Frequency } from '../../pix/calendar.ts'
 import { addDays, localDateOf } from '../../pix/local-time.ts'
-import { type Cycle, follow, generate, type Recurrence } from './rules.ts'
-import { upcomingDebits } from './upcoming.ts'
+import { type Cycle, follow, generate, type Recurrence, upcomingDebits } from './rules.ts'
 
 const FREQUENCIES: Frequency[] = ['WEEKLY', 'MONTHLY', 'SEMIANNUAL', 'ANNUAL']
 

@@ -1,16 +1,20 @@
 import { serializationConflict, type Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
 import { bankReturn, chargeReleased, type Posting } from '../../ledger/recipes.ts'
+import { assert } from '../../lib/assert.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import type { PixReturn, ReceivedPix, Source } from '../../provider/port.ts'
+import { problem } from '../../lib/problems.ts'
+import { returnBody } from '../../provider/callback.ts'
+import type { PixReturn, ReceivedPix, ReturnReason, Source } from '../../provider/port.ts'
 import type { App } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import { type Charge, receivedOf } from '../charges/rules.ts'
-import type { Company } from '../companies/rules.ts'
+import { type Company, requireSandbox } from '../companies/rules.ts'
 import { emit, returnEvent } from '../events.ts'
 import { composeBankReturn } from '../letters/companies.ts'
 import { queueMails } from '../mails/store.ts'
+import { type AppWithCallbacks, storeCallback } from '../payments/callbacks.ts'
 import { type Payment, paidCharge } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
 import type { Refund } from './rules.ts'
@@ -42,7 +46,7 @@ export async function recordReturns(
 }
 
 /** Records what the bank has returned of one payment. */
-export async function recordReturnsOf(
+async function recordReturnsOf(
   tx: Tx,
   app: App,
   company: Company,
@@ -177,4 +181,49 @@ function mailOf(company: Company, refund: Refund, available: number, now: Date) 
     expiresAt: null,
     createdAt: now,
   }
+}
+
+export const noPayment = () =>
+  problem('payment_not_found', 'The company has received no payment with this id.')
+
+/** A payment of which the simulated bank has returned something by itself. */
+type ReturnedPix = { endToEndId: string; made: PixReturn }
+
+/**
+ * Lets the simulated bank return a payment of a sandbox company by itself, as banks do after a
+ * claim of fraud. The same order again is the same return. Its callback is stored first: if this
+ * process dies before the return is recorded, a task asks the bank for it.
+ */
+export async function returnAtSimulator(
+  app: AppWithCallbacks,
+  company: Company,
+  endToEndId: string,
+  { value, reason = 'FRAUD' }: { value?: number; reason?: ReturnReason },
+  orderId: string,
+): Promise<ReturnedPix> {
+  requireSandbox(company)
+  const { simulator } = app.providers
+  const [payment] = await payments.findByIds(app.db, company.id, simulator.source, [endToEndId])
+  if (!payment) throw noPayment()
+  await storeCallback(app, company.id, simulator.name, returnBody(endToEndId))
+  const amount = value === undefined ? null : toCents(value)
+  const order = { endToEndId, amount, reason, orderId }
+  const outcome = await simulator.returnByItself(company, order)
+  if (outcome.kind === 'accepted') return { endToEndId, made: outcome.value }
+  throw problem('refund_not_possible', `The bank returns nothing: ${outcome.reason}.`)
+}
+
+/** Records what the simulated bank has returned, and returns its record. */
+export async function recordOwnReturn(
+  tx: Tx,
+  app: App,
+  company: Company,
+  { endToEndId, made }: ReturnedPix,
+): Promise<Refund> {
+  const { source } = app.providers.simulator
+  await recordReturnsOf(tx, app, company, source, { endToEndId, returns: [made] })
+  const recorded = await store.listOfPayments(tx, company.id, source, [endToEndId])
+  const own = recorded.find(({ returnId }) => returnId === made.returnId)
+  assert(own, 'a return of a known payment is recorded')
+  return own
 }

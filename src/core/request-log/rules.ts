@@ -34,3 +34,10 @@ export const oldestKept = (now: Date): Date => new Date(now.getTime() - KEPT_MS)
 /** Answers by their status. */
 export const STATUS_CLASSES = { ok: [200, 299], refused: [400, 499], failed: [500, 599] } as const
 export type StatusClass = keyof typeof STATUS_CLASSES
+
+/** The names of classes of answers, as the API has them. */
+export const CLASS_NAMES = {
+  OK: 'ok',
+  REFUSED: 'refused',
+  FAILED: 'failed',
+} as const satisfies Record<string, StatusClass>

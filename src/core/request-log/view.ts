@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { suffixOf, timeOf } from '../../lib/ids.ts'
 import { DayOrTime, PAGE, Timestamp } from '../fields.ts'
-import { CLASS_NAMES } from './classes.ts'
-import type { LoggedRequest } from './rules.ts'
+import { CLASS_NAMES, type LoggedRequest } from './rules.ts'
 
 export const RequestQuery = Type.Object({
   ...PAGE,

@@ -1,13 +1,32 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
+import { isPublic } from '../../lib/addresses.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import { problem } from '../../lib/problems.ts'
+import { invalid, problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import { markWorking } from './health-store.ts'
 import { change, makeSecret, OVERLAP_MS, secretContext, type Webhook } from './rules.ts'
 import * as store from './store.ts'
 import type { NewWebhook, WebhookChange } from './view.ts'
+
+/** Whoever registers a webhook does not wait longer for somebody's name servers. */
+const PATIENCE_MS = 2_000
+
+/**
+ * Refuses a name that leads to a private address already now. A name that nobody knows yet is
+ * taken: every connection is checked anyway, and this only reports it earlier.
+ */
+export async function requirePublicTarget({ config, lookup }: App, url: string): Promise<void> {
+  if (config.local) return
+  const found = await Promise.race([
+    lookup(new URL(url).hostname).catch(() => []),
+    pause(PATIENCE_MS, [], { ref: false }),
+  ])
+  if (!found.every(({ address }) => isPublic(address))) {
+    throw invalid('url: must not lead to a private or reserved address')
+  }
+}
 
 export async function createWebhook(
   tx: Tx,
@@ -50,7 +69,7 @@ export async function changeWebhook(
   const changed = change(webhook, body, app.clock.now())
   await store.update(tx, changed)
   const isReset = webhook.failingSince !== null && changed.failingSince === null
-  if (isReset) await markWorking(tx, [{ companyId: company.id, webhookId: id }])
+  if (isReset) await store.markWorking(tx, [{ companyId: company.id, webhookId: id }])
   return changed
 }
 

@@ -7,10 +7,8 @@ import { findCompany } from '../companies/store.ts'
 import { composeWebhookDeactivated, composeWebhookFailing } from '../letters/companies.ts'
 import type { MailKind } from '../mails/rules.ts'
 import { queueMails } from '../mails/store.ts'
-import { deactivateAt, type Failing } from './health-rules.ts'
-import { type Deactivation, deactivate, markWarned } from './health-store.ts'
-import type { Webhook, WebhookKey } from './rules.ts'
-import { find } from './store.ts'
+import { deactivateAt, type Failing, type Webhook, type WebhookKey } from './rules.ts'
+import { type Deactivation, deactivate, find, markWarned } from './store.ts'
 
 /** Warns the company by mail that its webhook will be deactivated unless it works again. */
 export async function warnCompany(

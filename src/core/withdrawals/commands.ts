@@ -17,7 +17,6 @@ import { DAY_S, waitOf } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
 import { TASK } from '../tasks.ts'
 import { mailApprovers } from './approval-mails.ts'
-import { findLimit, requireApproval, sumWithoutApproval } from './approval-store.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -56,12 +55,12 @@ export async function startWithdrawal(
  */
 async function withApproval(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<Withdrawal> {
   const { companyId, id, value } = withdrawal
-  const limit = await findLimit(tx, companyId)
+  const limit = await store.findLimit(tx, companyId)
   if (!limit) return withdrawal
   const today = startOfDay(localDateOf(now))
-  const without = await sumWithoutApproval(tx, companyId, today)
+  const without = await store.sumWithoutApproval(tx, companyId, today)
   if (!rules.needsApproval(value, limit.above, without)) return withdrawal
-  await requireApproval(tx, companyId, id)
+  await store.requireApproval(tx, companyId, id)
   return { ...withdrawal, needsApproval: true }
 }
 

@@ -11,9 +11,9 @@ import { findRecorded } from '../payments/store.ts'
 import { askAll, findInAny } from '../places/across.ts'
 import { type Front, placeOf } from '../places/front.ts'
 import { findWithdrawal } from './commands.ts'
-import { findCompanyOf, findSentAs } from './manual-payouts-store.ts'
 import { endPayout } from './payouts.ts'
 import { afterManualResult, isEndToEndId, type ManualResult, type Withdrawal } from './rules.ts'
+import { findCompanyOf, findSentAs } from './store.ts'
 
 const MAX_REASON = 140
 

@@ -60,16 +60,16 @@ export type Withdrawal = {
 
 /** Why a withdrawal was canceled, if nobody has asked for that. */
 export const NOT_APPROVED = 'not approved'
-export const FIVE_WRONG_CODES = 'five wrong codes'
+const FIVE_WRONG_CODES = 'five wrong codes'
 
 export const CODE_LIFETIME_S = 600
 /** How long a withdrawal whose code was right waits for its approval. */
 export const APPROVAL_LIFETIME_S = 3 * 24 * 3600
 export const MAX_TRIES = 5
 /** The first code and three more. */
-export const MAX_SENDS = 4
+const MAX_SENDS = 4
 /** How many codes a company may try in an hour for withdrawals that are not confirmed. */
-export const MAX_WRONG = 5 * MAX_TRIES
+const MAX_WRONG = 5 * MAX_TRIES
 export const WRONG_WINDOW_S = 3600
 
 const after = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)

@@ -1,6 +1,7 @@
 import { companyTableOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
 import { type DueKind, type DueRequest, IS_SUSPENDED } from '../due.ts'
 import { BOOKS_DIFFER, type Claim, claimOrders, dueOrders } from '../orders.ts'
 import { TASK } from '../tasks.ts'
@@ -147,7 +148,7 @@ export async function findPending(tx: Tx, companyId: Uuid): Promise<Withdrawal |
   return rows[0] ? WITHDRAWAL.read(rows[0]) : null
 }
 
-export type Tried = { otpHash: Buffer; otpAttempts: number }
+type Tried = { otpHash: Buffer; otpAttempts: number }
 
 /** Counts a try and returns the hash to compare with; null when no try is left. */
 export async function countTry(
@@ -176,7 +177,7 @@ export const listSpent = (tx: Tx, companyId: Uuid, since: Date): Promise<Spent[]
     values: [companyId, since],
   })
 
-export type WithdrawalFilter = Part & { status: Status | null }
+type WithdrawalFilter = Part & { status: Status | null }
 
 /**
  * Newest first. The filter takes a withdrawal whose code has expired as EXPIRED, as every reader
@@ -199,8 +200,6 @@ export async function list(
   return rows.map(WITHDRAWAL.read)
 }
 
-export type WithdrawalId = { companyId: Uuid; id: Uuid }
-
 /** Withdrawals whose code was not used in time. */
 export const EXPIRING: DueKind = {
   name: 'expire withdrawals',
@@ -221,3 +220,115 @@ export const DUE_PAYOUTS: DueKind = {
 
 export const claimDuePayouts = (tx: Tx, request: DueRequest): Promise<Claim<Withdrawal>[]> =>
   claimOrders(tx, DUE_PAYOUTS, request, WITHDRAWAL.read)
+
+/** Withdrawals of more than `above`, alone or on one day, need the approval of a second person. */
+type ApprovalLimit = { above: Cents; setBy: Uuid; setAt: Date }
+
+export async function findLimit(tx: Tx, companyId: Uuid): Promise<ApprovalLimit | null> {
+  const [row] = await tx.query<{ above: number; setBy: Uuid; setAt: Date }>({
+    text: `select above, set_by as "setBy", set_at as "setAt" from approval_limits
+           where company_id = $1`,
+    values: [companyId],
+  })
+  return row ? { ...row, above: toCents(row.above) } : null
+}
+
+/** Null: no withdrawal needs an approval. */
+export async function setLimit(
+  tx: Tx,
+  companyId: Uuid,
+  limit: ApprovalLimit | null,
+): Promise<void> {
+  if (!limit) {
+    await tx.query({
+      text: 'delete from approval_limits where company_id = $1',
+      values: [companyId],
+    })
+    return
+  }
+  await tx.query({
+    text: `insert into approval_limits (company_id, above, set_by, set_at) values ($1, $2, $3, $4)
+           on conflict (company_id) do update
+             set above = excluded.above, set_by = excluded.set_by, set_at = excluded.set_at`,
+    values: [companyId, limit.above, limit.setBy, limit.setAt],
+  })
+}
+
+/** What was paid out without an approval, of the withdrawals that were started since then. */
+export async function sumWithoutApproval(tx: Tx, companyId: Uuid, since: Date): Promise<Cents> {
+  const [row] = await tx.query<{ sum: number }>({
+    text: `select coalesce(sum(value), 0)::int8 as sum from withdrawals
+           where company_id = $1 and status = 'COMPLETED' and created_at >= $2
+             and not needs_approval`,
+    values: [companyId, since],
+  })
+  return toCents(row!.sum)
+}
+
+/** Called in the transaction that starts the withdrawal. */
+export async function requireApproval(tx: Tx, companyId: Uuid, id: Uuid): Promise<void> {
+  await tx.query({
+    text: 'update withdrawals set needs_approval = true where company_id = $1 and id = $2',
+    values: [companyId, id],
+  })
+}
+
+/** A manual withdrawal that is not sent yet, with what an operator needs to send it. */
+export type WaitingPayout = {
+  companyId: Uuid
+  companyName: string
+  id: Uuid
+  value: Cents
+  destination: string
+  confirmedAt: Date
+  /** If set, a bank may have got the order. Its statement shows whether it sent the money. */
+  orderedAt: Date | null
+  /** Whether the company's books differ, so that no money should leave it. */
+  differs: boolean
+}
+
+/** For the operator: of all companies or of one, the longest waiting first. */
+export const listWaiting = (tx: Tx, companyId: Uuid | null): Promise<WaitingPayout[]> =>
+  tx.query<WaitingPayout>({
+    text: `select w.company_id as "companyId", c.name as "companyName", w.id, w.value,
+             w.destination, w.confirmed_at as "confirmedAt", w.ordered_at as "orderedAt",
+             exists (select from audits a where a.company_id = w.company_id
+               and a.difference is not null) as differs
+           from withdrawals w join companies c on c.id = w.company_id
+           where w.status = 'PROCESSING' and w.manual and ($1::uuid is null or w.company_id = $1)
+           order by w.confirmed_at, w.id`,
+    values: [companyId],
+  })
+
+/** How many withdrawals wait for an operator. */
+export async function countWaiting(tx: Tx): Promise<number> {
+  const [row] = await tx.query<{ count: number }>({
+    text: `select count(*) as count from withdrawals where status = 'PROCESSING' and manual`,
+  })
+  return row!.count
+}
+
+/** For the operator, who has only the id of a withdrawal. */
+export async function findCompanyOf(tx: Tx, id: Uuid): Promise<Uuid | null> {
+  const [row] = await tx.query<{ company_id: Uuid }>({
+    text: 'select company_id from withdrawals where id = $1',
+    values: [id],
+  })
+  return row?.company_id ?? null
+}
+
+/**
+ * The withdrawal of any company that was sent with an id of the scheme. Takes a lock, so that no
+ * other transaction can use the same id until this one ends.
+ */
+export async function findSentAs(tx: Tx, endToEndId: string): Promise<Uuid | null> {
+  await tx.query({
+    text: `select pg_advisory_xact_lock(hashtextextended('withdrawal ' || $1, 0))`,
+    values: [endToEndId],
+  })
+  const [row] = await tx.query<{ id: Uuid }>({
+    text: 'select id from withdrawals where end_to_end_id = $1',
+    values: [endToEndId],
+  })
+  return row?.id ?? null
+}

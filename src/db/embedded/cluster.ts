@@ -22,8 +22,7 @@ import {
 } from 'node:fs'
 import { userInfo } from 'node:os'
 import { join, resolve } from 'node:path'
-import { folderFault } from '../../lib/folder-fault.ts'
-import { makeFolder } from '../../lib/make-folder.ts'
+import { folderFault, makeFolder } from '../../lib/folders.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
 import { type Account, chooseAccount, findBinaries } from './binaries.ts'
 

@@ -1,5 +1,5 @@
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
-import { SummaryView } from '../../core/charges/search-view.ts'
+import { SummaryView } from '../../core/charges/search.ts'
 import * as charges from '../../core/charges/view.ts'
 import { ClockMove, ClockView } from '../../core/clocks/view.ts'
 import { CompanyChange, CompanyInCharge, CompanyView } from '../../core/companies/view.ts'

@@ -1,6 +1,5 @@
 import Type from 'typebox'
-import { withDates } from '../../core/balance/dates.ts'
-import { STATEMENT_WRITERS } from '../../core/balance/table.ts'
+import { STATEMENT_WRITERS, withDates } from '../../core/balance/table.ts'
 import { BalanceView, EntryView, StatementQuery, showEntry } from '../../core/balance/view.ts'
 import { readBalance } from '../../ledger/post.ts'
 import { readStatement } from '../../ledger/statement.ts'

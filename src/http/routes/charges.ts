@@ -3,19 +3,23 @@ import {
   cancelCharge,
   createCharge,
   type Draft,
-  findCharge,
-  removeChargeAtBank,
-} from '../../core/charges/commands.ts'
-import {
   duplicate,
+  findCharge,
   linkDraft,
   linkFaults,
   payerFault,
   pixDraft,
-} from '../../core/charges/drafts.ts'
+  removeChargeAtBank,
+} from '../../core/charges/commands.ts'
 import { type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
-import { listCharges, searchCharges, summarizeCharges } from '../../core/charges/search.ts'
-import { ChargeQuery, SummaryQuery, SummaryView } from '../../core/charges/search-view.ts'
+import {
+  ChargeQuery,
+  listCharges,
+  SummaryQuery,
+  SummaryView,
+  searchCharges,
+  summarizeCharges,
+} from '../../core/charges/search.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
 import {
   ChargeState,
@@ -42,9 +46,9 @@ import { matchBeforeReplacement } from '../../core/payments/paid-charges.ts'
 import { findNamed } from '../../core/recurrences/commands.ts'
 import { findStarted } from '../../core/recurrences/store.ts'
 import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
-import { endOfTick } from '../../lib/end-of-tick.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import { endOfTick } from '../../lib/turns.ts'
 import { LONG_PAGE, readPage } from '../lists.ts'
 import { type Part, page } from '../page.ts'
 import { type Call, type Result, route } from '../route.ts'

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { noDelivery, redeliver, replay, sendTest } from '../../core/deliveries/control.ts'
+import { noDelivery, redeliver, replay, sendTest } from '../../core/deliveries/commands.ts'
 import { list } from '../../core/deliveries/log-store.ts'
 import {
   DeliveryQuery,

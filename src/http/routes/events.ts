@@ -1,11 +1,12 @@
 import type { Static } from 'typebox'
 import Type from 'typebox'
-import { listOfEvent } from '../../core/deliveries/browse-store.ts'
+import { listOfEvent } from '../../core/deliveries/log-store.ts'
 import { DeliveryView, showDelivery } from '../../core/deliveries/view.ts'
-import { findEvent, listNewest } from '../../core/feed/browse-store.ts'
 import {
   type FeedPosition,
+  findEvent,
   findPosition,
+  listNewest,
   readFeed,
   START,
   type WrittenEvent,

@@ -1,6 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { CLASS_NAMES } from '../../core/request-log/classes.ts'
-import { oldestKept } from '../../core/request-log/rules.ts'
+import { CLASS_NAMES, oldestKept } from '../../core/request-log/rules.ts'
 import { listRequests, type RequestFilter } from '../../core/request-log/store.ts'
 import { RequestQuery, RequestView, showRequest } from '../../core/request-log/view.ts'
 import { lowestIdAt } from '../../lib/ids.ts'

@@ -5,11 +5,11 @@ import {
   changeWebhook,
   createWebhook,
   deleteWebhook,
+  requirePublicTarget,
   rotateSecret,
 } from '../../core/webhooks/commands.ts'
 import { targetFault } from '../../core/webhooks/rules.ts'
 import { find, list } from '../../core/webhooks/store.ts'
-import { requirePublicTarget } from '../../core/webhooks/targets.ts'
 import {
   NewWebhook,
   showWebhook,

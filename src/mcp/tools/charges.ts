@@ -1,8 +1,12 @@
 import Type, { type Static } from 'typebox'
-import { findCharges, type SoughtText } from '../../core/charges/find.ts'
-import { type Meaning, SOUGHT } from '../../core/charges/meanings.ts'
 import { asOf, type Charge } from '../../core/charges/rules.ts'
-import { SummaryQuery } from '../../core/charges/search-view.ts'
+import {
+  findCharges,
+  type Meaning,
+  SOUGHT,
+  type SoughtText,
+  SummaryQuery,
+} from '../../core/charges/search.ts'
 import {
   ChargeView,
   CreatedLink,

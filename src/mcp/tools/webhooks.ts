@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { browse } from '../../core/deliveries/browse-store.ts'
+import { browse } from '../../core/deliveries/log-store.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
 import { DeliveryView, deliveryIdOf, Replay, Replayed } from '../../core/deliveries/view.ts'
 import { WebhookView } from '../../core/webhooks/view.ts'

@@ -6,7 +6,7 @@ import {
 } from 'node:tls'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
-import { endOfTick } from '../../lib/end-of-tick.ts'
+import { endOfTick } from '../../lib/turns.ts'
 import { VERSION } from '../../lib/version.ts'
 import { NOT_ACCEPTED, type Reply, replyOf, type Unknown } from './answers.ts'
 import { readCertificate } from './certificate.ts'

@@ -7,8 +7,8 @@ import {
   useRecoveryCode,
   useTotpCode,
 } from '../../core/people/second-factors.ts'
+import { countWrong } from '../../core/people/sign-in.ts'
 import { findPerson } from '../../core/people/store.ts'
-import { countWrong } from '../../core/people/wrong-sign-ins.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'

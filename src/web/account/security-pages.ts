@@ -1,7 +1,6 @@
 import { askForNewPasskey, MAX_PASSKEY_NAME } from '../../core/people/passkeys.ts'
-import { cameByLink, type Factors, hasFactor } from '../../core/people/second-factors.ts'
+import { cameByLink, type Factors, hasFactor, totpUri } from '../../core/people/second-factors.ts'
 import type { Passkey } from '../../core/people/second-factors-store.ts'
-import { totpUri } from '../../core/people/totp.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { card, doneNotice, moment, notice, pill } from '../dashboard/parts.ts'

@@ -7,12 +7,12 @@ import {
   addPasskey,
   addTotp,
   listFactors,
+  openTotpSecret,
   prepareTotp,
   removePasskey,
   removeTotp,
   renewRecoveryCodes,
 } from '../../core/people/second-factors.ts'
-import { openTotpSecret } from '../../core/people/totp.ts'
 import type { ControlTx } from '../../db/database.ts'
 import { requireFewAccessChanges } from '../dashboard/access-changes.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'

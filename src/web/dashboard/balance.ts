@@ -1,7 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
-import { type DatedEntry, withDates } from '../../core/balance/dates.ts'
-import { STATEMENT_WRITERS } from '../../core/balance/table.ts'
+import { type DatedEntry, STATEMENT_WRITERS, withDates } from '../../core/balance/table.ts'
 import { type BalanceView, type ShownEntry, showEntry } from '../../core/balance/view.ts'
 import { findPaymentsOf } from '../../core/refunds/store.ts'
 import { ACCOUNTS, type Account, KINDS, type Kind } from '../../ledger/recipes.ts'

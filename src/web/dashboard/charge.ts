@@ -12,6 +12,7 @@ import {
 } from '../../core/charge-history/words.ts'
 import { checkoutUrl, pageToken } from '../../core/charges/addresses.ts'
 import { findCharge } from '../../core/charges/commands.ts'
+import { mailKindOf, sendChargeMail } from '../../core/charges/mails.ts'
 import {
   asOf,
   type Charge,
@@ -19,7 +20,6 @@ import {
   receivedOf,
   refundableOf,
 } from '../../core/charges/rules.ts'
-import { mailKindOf, sendChargeMail } from '../../core/charges/send-mail.ts'
 import { openShipping } from '../../core/charges/shipping.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
 import { openPerson } from '../../core/customers/sealing.ts'

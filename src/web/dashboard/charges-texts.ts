@@ -1,5 +1,5 @@
-import type { Sought } from '../../core/charges/meanings.ts'
 import type { ChargeKind, ChargeStatus, PaymentStatus } from '../../core/charges/rules.ts'
+import type { Sought } from '../../core/charges/search.ts'
 import type { Language } from '../../lib/language.ts'
 
 const pt = {

@@ -1,7 +1,5 @@
 import type { FastifyReply } from 'fastify'
 import { chargeFileWriter, withWithdrawals } from '../../core/balance/charge-file.ts'
-import { type Found, findCharges, meaningsIn, type SoughtText } from '../../core/charges/find.ts'
-import { type Meaning, meaningsOf } from '../../core/charges/meanings.ts'
 import {
   asOf,
   CHARGE_KINDS,
@@ -12,7 +10,18 @@ import {
   PAYMENT_STATUSES,
   type PaymentStatus,
 } from '../../core/charges/rules.ts'
-import { countCharges, type Query, searchCharges, type Where } from '../../core/charges/search.ts'
+import {
+  countCharges,
+  type Found,
+  findCharges,
+  type Meaning,
+  meaningsIn,
+  meaningsOf,
+  type Query,
+  type SoughtText,
+  searchCharges,
+  type Where,
+} from '../../core/charges/search.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { formatReais, readReais } from '../../lib/money.ts'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
+import type { Summary } from '../../core/charges/search.ts'
 import { searchCharges } from '../../core/charges/search.ts'
-import type { Summary } from '../../core/charges/search-view.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
 import { type Company, checksTaxIds } from '../../core/companies/rules.ts'
 import { nameWords } from '../../core/customers/rules.ts'

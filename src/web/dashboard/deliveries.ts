@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
-import { browse, type Filter } from '../../core/deliveries/browse-store.ts'
-import { find } from '../../core/deliveries/log-store.ts'
+import { browse, type Filter, find } from '../../core/deliveries/log-store.ts'
 import {
   type Attempt,
   DELIVERY_STATES,
@@ -9,8 +8,7 @@ import {
 } from '../../core/deliveries/rules.ts'
 import { deliveryIdOf, readDeliveryId } from '../../core/deliveries/view.ts'
 import { type AnyEventType, EVENT_TYPES, TEST_EVENT } from '../../core/events.ts'
-import { findEvent } from '../../core/feed/browse-store.ts'
-import type { WrittenEvent } from '../../core/feed/store.ts'
+import { findEvent, type WrittenEvent } from '../../core/feed/store.ts'
 import type { WebhookView } from '../../core/webhooks/view.ts'
 import { isUuid, toPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'

@@ -1,4 +1,4 @@
-import { findIdAt, type Period } from '../../core/feed/browse-store.ts'
+import { findIdAt, type Period } from '../../core/feed/store.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { endOfPeriod, isLocalDate, startOfDay, startOfPeriod } from '../../pix/local-time.ts'

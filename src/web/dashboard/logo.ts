@@ -1,5 +1,5 @@
 import { cleanImage } from '../../../packages/images/src/clean-image.ts'
-import { MAX_LOGO_BYTES, MAX_LOGO_SIDE, saveLogo } from '../../core/companies/logo-store.ts'
+import { MAX_LOGO_BYTES, MAX_LOGO_SIDE, saveLogo } from '../../core/companies/store.ts'
 import type { Language } from '../../lib/language.ts'
 import { type Html, html } from '../html.ts'
 import { logoUrl } from '../logos.ts'

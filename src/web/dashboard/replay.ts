@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { countToReplay } from '../../core/deliveries/browse-store.ts'
+import { countToReplay } from '../../core/deliveries/log-store.ts'
 import type { WebhookView } from '../../core/webhooks/view.ts'
 import { field } from '../forms.ts'
 import { type Html, html } from '../html.ts'

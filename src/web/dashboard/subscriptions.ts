@@ -6,9 +6,14 @@ import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
-import { asOf, END_REASONS, type EndReason, type Recurrence } from '../../core/recurrences/rules.ts'
+import {
+  asOf,
+  END_REASONS,
+  type EndReason,
+  type Recurrence,
+  upcomingDebits,
+} from '../../core/recurrences/rules.ts'
 import { find, type RecurrenceFilter, search, setEndReason } from '../../core/recurrences/store.ts'
-import { upcomingDebits } from '../../core/recurrences/upcoming.ts'
 import { subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'

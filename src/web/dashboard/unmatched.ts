@@ -1,8 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
-import { findCharges } from '../../core/charges/find.ts'
 import { asOf, type Charge, isSettleable } from '../../core/charges/rules.ts'
-import { findLikely, type Suggestion } from '../../core/payments/find-likely.ts'
+import { findCharges } from '../../core/charges/search.ts'
+import { findLikely, type Suggestion } from '../../core/payments/likely-charge.ts'
 import {
   isPlayable,
   PAYMENT_STATES,

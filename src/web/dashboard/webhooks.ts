@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { browse, listLatest } from '../../core/deliveries/browse-store.ts'
+import { browse, listLatest } from '../../core/deliveries/log-store.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
 import { EVENT_TYPES, type EventType } from '../../core/events.ts'
 import type { Operated } from '../../core/operate.ts'

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import type { BalanceView } from '../../core/balance/view.ts'
-import { findLimit } from '../../core/withdrawals/approval-store.ts'
+import { findLimit } from '../../core/withdrawals/store.ts'
 import type { StartedWithdrawal } from '../../core/withdrawals/view.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
 import { maskPixKey } from '../../pix/masks.ts'

@@ -12,7 +12,7 @@ import {
 import { listFailedMails, listFailingWebhooks } from '../../core/operator/work-store.ts'
 import { askAll, sumOfAll } from '../../core/places/across.ts'
 import { countSetbacks } from '../../core/setbacks.ts'
-import { countWaiting } from '../../core/withdrawals/manual-payouts-store.ts'
+import { countWaiting } from '../../core/withdrawals/store.ts'
 import { VERSION } from '../../lib/version.ts'
 import { card, heading, moment, notice, table } from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'

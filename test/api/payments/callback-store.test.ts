@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { claimCallbacks } from '../../../src/core/payments/callback-store.ts'
 import { createCallbackBatchers } from '../../../src/core/payments/callbacks.ts'
+import { claimCallbacks } from '../../../src/core/payments/store.ts'
 import type { Database } from '../../../src/db/database.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { type Client, startApi } from '../../support/api.ts'

@@ -5,7 +5,7 @@ import { newId, packPair, suffixOf, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { isValidTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
 import { staticTxid } from '../../provider/txid.ts'
-import { meaningsOf, SOUGHT } from './meanings.ts'
+import { meaningsOf, SOUGHT } from './search.ts'
 
 const first = (text: string) => meaningsOf(text)[0]
 const kinds = (text: string) => meaningsOf(text).map(({ kind }) => kind)

@@ -7,7 +7,7 @@ import {
   failureAction,
   pauseUntil,
   WARN_AFTER_MS,
-} from './health-rules.ts'
+} from './rules.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 const start = new Date('2026-08-20T15:00:00Z')

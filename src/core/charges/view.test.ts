@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { toCents } from '../../lib/money.ts'
 import { MAX_AMOUNT } from '../../pix/amounts.ts'
 import type { ShownProduct } from '../products/view.ts'
-import { breakDown, sumOf } from './breakdown.ts'
+import { breakDown, sumOf } from './view.ts'
 
 const item = (quantity: number, price: number) => ({
   quantity,
