@@ -4,7 +4,7 @@ import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { BankTransfer, Provider } from '../../provider/port.ts'
 import { unwrap } from '../../provider/providers.ts'
 import { namedBy } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findByIds } from '../payments/store.ts'
@@ -25,7 +25,10 @@ const PAGE = 500
  * Up to this moment, all that the bank has moved should be recorded here. If a real bank loses a
  * callback, the payment is recorded when reconciliation has asked for it.
  */
-export async function bankHorizon(app: App, company: Company): Promise<Date> {
+export async function bankHorizon(
+  app: Uses<'db' | 'providers' | 'systemClock'>,
+  company: Company,
+): Promise<Date> {
   const grace = new Date(nowOf(app, company).getTime() - GRACE_MS)
   if (app.providers.bankOf(company) === app.providers.simulator) return grace
   const asked = await findAskedUntil(app.db, company.id)
@@ -35,7 +38,7 @@ export async function bankHorizon(app: App, company: Company): Promise<Date> {
 
 /** Checks that each transfer of the bank in a period is booked once, in its amount and charge. */
 export async function compareBank(
-  app: App,
+  app: Uses<'db' | 'providers'>,
   provider: Provider,
   company: Company,
   from: Date,
@@ -60,7 +63,7 @@ const differs = ({ direction, amount, endToEndId }: BankTransfer, ours: string) 
   `the bank has ${direction} ${amount} in ${endToEndId}, our books say ${ours}`
 
 async function compareReceived(
-  { db }: App,
+  { db }: Uses<'db'>,
   companyId: Uuid,
   transfers: BankTransfer[],
 ): Promise<string[]> {
@@ -93,7 +96,7 @@ function isFor(txid: string | null, posting: StatementEntry, charge: BookedCharg
 }
 
 async function compareSent(
-  { db, providers }: App,
+  { db, providers }: Uses<'db' | 'providers'>,
   provider: Provider,
   companyId: Uuid,
   transfers: BankTransfer[],
@@ -123,7 +126,7 @@ async function compareSent(
  * returns before the last time that it has listed them, because a later one may be on its way.
  */
 async function compareReturns(
-  { db, providers }: App,
+  { db, providers }: Uses<'db' | 'providers'>,
   provider: Provider,
   companyId: Uuid,
   transfers: BankTransfer[],
@@ -157,7 +160,7 @@ type Booked = {
 
 /** Checks that the bank has moved all that we booked since an entry. */
 export async function compareBooked(
-  app: App,
+  app: Uses<'db' | 'providers'>,
   provider: Provider,
   company: Company,
   { since, until, opened }: Booked,
@@ -181,7 +184,7 @@ export async function compareBooked(
 }
 
 async function compareEntries(
-  app: App,
+  app: Uses<'db' | 'providers'>,
   provider: Provider,
   company: Company,
   entries: StatementEntry[],
@@ -230,7 +233,7 @@ const MAX_ONE_BY_ONE = 5
  * the period, and then by id for the payments that are not in it.
  */
 async function findReceived(
-  { db, providers }: App,
+  { db, providers }: Uses<'db' | 'providers'>,
   provider: Provider,
   company: Company,
   ids: string[],
@@ -248,7 +251,7 @@ async function findReceived(
 
 /** Whether the bank has made a return of its own that we booked. */
 async function isReturned(
-  { db }: App,
+  { db }: Uses<'db'>,
   provider: Provider,
   company: Company,
   ref: string,
@@ -261,7 +264,7 @@ async function isReturned(
 
 /** Whether the bank has carried out the order of an entry, in the entry's amount. */
 async function wasSent(
-  { db, providers }: App,
+  { db, providers }: Uses<'db' | 'providers'>,
   provider: Provider,
   company: Company,
   { kind, ref, amount }: StatementEntry,

@@ -5,7 +5,7 @@ import { forEachLimited } from '../../lib/for-each-limited.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { BankUnavailable } from '../../provider/providers.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
@@ -35,7 +35,7 @@ export type AuditResult = {
  * belongs to, and both with the bank. Starts where the last clean audit ended, or at the beginning.
  */
 export async function auditCompany(
-  app: App,
+  app: Uses<'db' | 'log' | 'providers' | 'systemClock'>,
   companyId: Uuid,
   { whole }: { whole: boolean },
 ): Promise<AuditResult> {
@@ -96,7 +96,7 @@ type Span = { since: number; entries: number; opened: Date; from: Date; until: D
 type BankAudit = { state: AuditResult['bank']; faults: string[] }
 
 async function auditBank(
-  app: App,
+  app: Uses<'db' | 'providers'>,
   company: Company,
   { since, entries, opened, from, until }: Span,
 ): Promise<BankAudit> {
@@ -136,7 +136,7 @@ function concluded(
 }
 
 function logChange(
-  { log }: App,
+  { log }: Uses<'log'>,
   company: Uuid,
   last: Audit,
   next: Audit,
@@ -149,7 +149,10 @@ function logChange(
 }
 
 /** Audits companies with new postings or a difference, and those not audited for a while. */
-export async function auditDue(app: App, signal?: AbortSignal): Promise<void> {
+export async function auditDue(
+  app: Uses<'db' | 'log' | 'providers' | 'setbacks' | 'systemClock'>,
+  signal?: AbortSignal,
+): Promise<void> {
   const idle = new Date(app.systemClock.now().getTime() - IDLE_MS)
   const except = app.setbacks.companiesOf(TASK.audit)
   const due = await findUnaudited(app.db, idle, MAX_COMPANIES, except)

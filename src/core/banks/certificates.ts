@@ -1,5 +1,5 @@
 import { assert } from '../../lib/assert.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { findCompany } from '../companies/store.ts'
 import { composeCertificateEnding } from '../letters/companies.ts'
 import { queueMails } from '../mails/store.ts'
@@ -14,7 +14,10 @@ const DAY_MS = 24 * 3600 * 1000
 export const renewalHorizon = (now: Date): Date => new Date(now.getTime() + WARN_DAYS * DAY_MS)
 
 /** Queues a mail that a company's certificate ends soon. Returns false if one was queued before. */
-export function warnOfExpiry({ db, vault, systemClock }: App, bank: BankRecord): Promise<boolean> {
+export function warnOfExpiry(
+  { db, vault, systemClock }: Uses<'db' | 'systemClock' | 'vault'>,
+  bank: BankRecord,
+): Promise<boolean> {
   const { companyId, certificateEndsAt: endsAt } = bank
   return db.transaction(async (tx) => {
     const createdAt = systemClock.now()

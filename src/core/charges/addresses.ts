@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { packPair, timeOf, type Uuid, unpackPair } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { findPlainPagesEnd } from '../installation.ts'
 
 /** What makes the addresses of pages. */
@@ -36,7 +36,7 @@ export function readPageToken(vault: Vault, token: string): (Named & { isPlain: 
 }
 
 /** Whether a record is of the time before tags, so that its address without one was given out. */
-export async function isOfPlainPages({ db }: App, id: Uuid): Promise<boolean> {
+export async function isOfPlainPages({ db }: Uses<'db'>, id: Uuid): Promise<boolean> {
   const end = await findPlainPagesEnd(db.control)
   return end !== null && timeOf(id) < end
 }

@@ -1,6 +1,6 @@
 import { bytes, uuids } from '../../db/arrays.ts'
 import type { Tx } from '../../db/database.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { emailIndexOf } from '../customers/sealing.ts'
 import type { Charge } from './rules.ts'
 import { CHARGE, type ChargeId } from './store.ts'
@@ -80,7 +80,10 @@ const MAX_CHARGES = 500
  * cannot do that, because the addresses are sealed. Each call continues where the last has ended.
  * Returns whether there is more to do.
  */
-export async function indexOldCharges(app: App, max = MAX_CHARGES): Promise<boolean> {
+export async function indexOldCharges(
+  app: Uses<'db' | 'log' | 'vault'>,
+  max = MAX_CHARGES,
+): Promise<boolean> {
   if (!(await isPending(app.db))) return false
   return app.db.transaction(async (tx) => {
     const before = await lockLast(tx)
@@ -96,7 +99,7 @@ export async function indexOldCharges(app: App, max = MAX_CHARGES): Promise<bool
 }
 
 /** If a payer cannot be opened, logs that and indexes the others. */
-function emailsOf(app: App, charges: Charge[]): ChargeEmail[] {
+function emailsOf(app: Uses<'log' | 'vault'>, charges: Charge[]): ChargeEmail[] {
   return charges.flatMap(({ companyId, id, payer }) => {
     try {
       const emailIndex = payer && emailIndexOf(app.vault, companyId, payer)

@@ -5,7 +5,7 @@ import { describeError } from '../../lib/log.ts'
 import { createRecent } from '../../lib/memo.ts'
 import { invalid } from '../../lib/problems.ts'
 import { accepted } from '../../provider/providers.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { orderOf } from './intents.ts'
 import { lockCharge, record } from './record.ts'
@@ -66,7 +66,10 @@ export async function findOpening(tx: Tx, { companyId, id }: ChargeId): Promise<
 const noted = createRecent<true>(4096)
 
 /** Notes that a payer looks at the page of a charge. If that fails, the page is shown anyway. */
-export async function noteOpening(app: App, { companyId, id }: ChargeId): Promise<void> {
+export async function noteOpening(
+  app: Uses<'clock' | 'db' | 'log'>,
+  { companyId, id }: ChargeId,
+): Promise<void> {
   if (noted.get(id)) return
   noted.set(id, true)
   try {
@@ -82,7 +85,7 @@ export async function noteOpening(app: App, { companyId, id }: ChargeId): Promis
  * is asked.
  */
 export async function openLink(
-  app: App,
+  app: Uses<'clock' | 'db' | 'providers' | 'vault'>,
   company: Company,
   charge: Charge,
   shipping: Shipping | null,
@@ -110,7 +113,7 @@ export async function openLink(
 
 /** Stores the shipping address of a subscription with its link. The first one is kept. */
 export async function keepShipping(
-  app: App,
+  app: Uses<'clock' | 'db' | 'vault'>,
   charge: Charge,
   shipping: Shipping | null,
 ): Promise<void> {
@@ -125,14 +128,14 @@ export async function keepShipping(
   })
 }
 
-function sealFor(app: App, charge: Charge, shipping: Shipping | null): Buffer | null {
+function sealFor(app: Uses<'vault'>, charge: Charge, shipping: Shipping | null): Buffer | null {
   if (!charge.link?.needShipping) return null
   const faults = shipping ? Object.keys(shippingFaults(shipping)) : ['shipping']
   if (faults.length > 0) throw invalid(`${faults[0]}: where it is sent must be a whole address`)
   return sealShipping(app.vault, charge, shipping!)
 }
 
-function requireOpen(app: App, charge: Charge): void {
+function requireOpen(app: Uses<'clock'>, charge: Charge): void {
   const { status } = asOf(charge, app.clock.now())
   if (status !== 'OPEN') throw notPayable(status)
 }

@@ -5,7 +5,7 @@ import { toCents } from '../../lib/money.ts'
 import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
 import { endOfTick } from '../../lib/turns.ts'
 import { accepted } from '../../provider/providers.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { find as findBilling } from '../billings/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { checkDigitsFault, type Person } from '../customers/rules.ts'
@@ -55,7 +55,7 @@ function chargeOf(
 }
 
 /** A link without a code: the bank issues one when the payer opens it. */
-function linkOf(app: App, company: Company, draft: Draft): Charge {
+function linkOf(app: Uses<'clock' | 'providers'>, company: Company, draft: Draft): Charge {
   // Throws if no bank is connected that could issue one.
   app.providers.of(company, draft.devMode)
   const createdAt = app.clock.now()
@@ -128,7 +128,7 @@ async function write<T extends object>(
  * ends it, because the event has to wait. It only stops being the charge of this request.
  */
 async function findEarlier(
-  app: App,
+  app: Uses<'clock' | 'db' | 'providers'>,
   company: Company,
   { externalId, fingerprint }: Draft,
   matchPaid: MatchPaid,
@@ -144,7 +144,11 @@ async function findEarlier(
   return null
 }
 
-function hasRealBank({ providers }: App, company: Company, { devMode }: Charge): boolean {
+function hasRealBank(
+  { providers }: Uses<'providers'>,
+  company: Company,
+  { devMode }: Charge,
+): boolean {
   const bank = devMode ? null : providers.bankOf(company)
   return bank !== null && bank !== providers.simulator
 }
@@ -164,7 +168,7 @@ export async function findCharge(
  * paid. Returns whether the bank has canceled a collection.
  */
 export async function removeChargeAtBank(
-  app: App,
+  app: Uses<'clock' | 'db' | 'providers'>,
   company: Company,
   charge: Charge,
 ): Promise<boolean> {
@@ -194,7 +198,7 @@ const orderInProgress = () =>
 
 export async function cancelCharge(
   tx: Tx,
-  app: App,
+  app: Uses<'clock'>,
   companyId: Uuid,
   id: Uuid,
   isCanceledAtBank: boolean,
@@ -227,7 +231,7 @@ export async function expireCharges(
 
 type Sealed = { payer: Payer; emailIndex: Buffer | null }
 
-function seal({ vault }: App, { id }: Company, customer: Person): Sealed {
+function seal({ vault }: Uses<'vault'>, { id }: Company, customer: Person): Sealed {
   const { person, emailIndex } = sealPayer(vault, id, customer)
   return { payer: { name: customer.name, ...person }, emailIndex }
 }
@@ -239,7 +243,7 @@ const reference = (externalId: string | undefined, fingerprint: () => Buffer) =>
     : { externalId, fingerprint: fingerprint() }
 
 export function pixDraft(
-  app: App,
+  app: Uses<'vault'>,
   company: Company,
   body: Static<typeof NewPixCharge>,
   fingerprint: () => Buffer,
@@ -278,7 +282,7 @@ export function linkFaults(company: Company, body: Record<string, unknown>): (st
 }
 
 export async function linkDraft(
-  app: App,
+  app: Uses<'db' | 'vault'>,
   company: Company,
   body: LinkBody,
   fingerprint: () => Buffer,
@@ -303,7 +307,7 @@ export async function linkDraft(
 }
 
 async function linkPayer(
-  app: App,
+  app: Uses<'db' | 'vault'>,
   company: Company,
   body: LinkBody,
 ): Promise<Sealed & { customerId: Uuid | null }> {
@@ -317,7 +321,7 @@ async function linkPayer(
 
 /** The items of a link, with the products as they are shown now. They must be active. */
 async function findItems(
-  app: App,
+  app: Uses<'db'>,
   companyId: Uuid,
   wanted: { productId: string; quantity: number }[],
 ): Promise<Item[]> {
@@ -346,7 +350,7 @@ function itemFault(i: number, product: Product | undefined): ErrorItem[] {
 
 /** The same sale again, by default with the same lifetime. */
 export function duplicate(
-  app: App,
+  app: Uses<'vault'>,
   original: Charge,
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,

@@ -2,7 +2,7 @@ import { newId, toPublic } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { ChargeOrder, Provider } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
@@ -35,7 +35,11 @@ type Wanted = Pick<Charge, 'amount' | 'devMode' | 'description' | 'payer'> & { l
 
 const later = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
 
-function newIntent({ clock }: App, company: Company, { lifetime_s }: Wanted): store.Intent {
+function newIntent(
+  { clock }: Uses<'clock'>,
+  company: Company,
+  { lifetime_s }: Wanted,
+): store.Intent {
   const createdAt = clock.now()
   return {
     companyId: company.id,
@@ -99,7 +103,7 @@ const ignore = () => {}
 
 /** The code that the bank issues. If it rejects the charge, the intent is not needed any more. */
 async function issue(
-  app: App,
+  app: Uses<'db' | 'systemClock'>,
   company: Company,
   provider: Provider,
   charge: store.Intent & ChargeOrder,
@@ -130,7 +134,7 @@ async function begin(
 
 /** Continues from the intent that has the key of this one, if its request has ended. */
 async function continueEarlier(
-  app: App,
+  app: Uses<'clock' | 'db' | 'systemClock'>,
   intent: store.NewIntent & { guard: IdempotencyRef },
 ): Promise<store.Intent> {
   const { companyId, guard, leasedUntil } = intent
@@ -159,7 +163,7 @@ async function continueEarlier(
 /** How long after a failure the task leaves an intent to a repeated request. */
 const RETRY_WINDOW_S = 60
 
-async function release(app: App, intent: store.Intent): Promise<void> {
+async function release(app: Uses<'db' | 'systemClock'>, intent: store.Intent): Promise<void> {
   const now = app.systemClock.now()
   await store.release(app.db, intent, now, later(now, RETRY_WINDOW_S))
 }
@@ -168,7 +172,11 @@ async function release(app: App, intent: store.Intent): Promise<void> {
  * If the bank has taken long, renews the lease, so that the task does not remove the charge at the
  * bank while it is inserted. A write never takes as long as the rest of the lease.
  */
-async function renewIfOld(app: App, intent: store.Intent, began_ms: number): Promise<void> {
+async function renewIfOld(
+  app: Uses<'db' | 'systemClock'>,
+  intent: store.Intent,
+  began_ms: number,
+): Promise<void> {
   if (performance.now() - began_ms <= (LEASE_S * 1000) / 6) return
   if (await store.lease(app.db, intent, later(app.systemClock.now(), LEASE_S))) return
   throw problem('provider_unavailable', 'The bank answered too late. Try again.')
@@ -178,7 +186,10 @@ async function renewIfOld(app: App, intent: store.Intent, began_ms: number): Pro
  * Removes charges of a company at its bank, which knows them although we never inserted them. If
  * the bank does not answer about one, it is not asked about the others now.
  */
-export async function removeOrphans(app: App, orphans: store.Orphan[]): Promise<void> {
+export async function removeOrphans(
+  app: Uses<'clock' | 'db' | 'log' | 'providers' | 'systemClock'>,
+  orphans: store.Orphan[],
+): Promise<void> {
   let answers = true
   for (const orphan of orphans) {
     if (orphan.isWritten) await store.remove(app.db, [orphan])
@@ -187,13 +198,16 @@ export async function removeOrphans(app: App, orphans: store.Orphan[]): Promise<
   }
 }
 
-async function postpone(app: App, orphan: store.Orphan): Promise<void> {
+async function postpone(app: Uses<'db' | 'systemClock'>, orphan: store.Orphan): Promise<void> {
   const now = app.systemClock.now()
   await store.release(app.db, orphan, now, later(now, retryIn_s(orphan.attempts)))
 }
 
 /** Removes a charge at its bank. Returns whether the bank has answered. */
-async function removeOrphan(app: App, orphan: store.Orphan): Promise<boolean> {
+async function removeOrphan(
+  app: Uses<'clock' | 'db' | 'log' | 'providers' | 'systemClock'>,
+  orphan: store.Orphan,
+): Promise<boolean> {
   const company = await findCompany(app.db, orphan.companyId)
   const bank = company && app.providers.bankOf(company)
   // If no bank is connected and the charge has expired, there is nothing to remove.

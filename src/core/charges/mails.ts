@@ -1,7 +1,7 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { toRealTime } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
@@ -84,7 +84,7 @@ const payerMail = (
 })
 
 /** The mail with the link to a charge's page. */
-const linkMail = (app: App, charge: Charge): NewMail =>
+const linkMail = (app: Uses<'clock' | 'systemClock' | 'vault'>, charge: Charge): NewMail =>
   payerMail(app, 'payment-link', charge, toRealTime(app, charge.expiresAt))
 
 /** The mail with the receipt of a charge. */
@@ -92,7 +92,10 @@ const receiptMail = (app: Sending, charge: Charge): NewMail =>
   payerMail(app, 'receipt', charge, null)
 
 /** The mail with a new link, if the merchant wants it and the payer has an address. */
-export function mailsOfCreation(app: App, charge: Charge): SealedMail[] {
+export function mailsOfCreation(
+  app: Uses<'clock' | 'systemClock' | 'vault'>,
+  charge: Charge,
+): SealedMail[] {
   if (!charge.link?.notifyCustomer || !hasAddress(app, charge)) return []
   return [sealMail(app.vault, linkMail(app, charge))]
 }
@@ -130,7 +133,7 @@ export function mailKindOf(
 /** Sends the payer the link of an open charge, or the receipt of a paid one. */
 export async function sendChargeMail(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'systemClock' | 'vault'>,
   company: Company,
   id: Uuid,
 ): Promise<'payment-link' | 'receipt'> {

@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { accepted } from '../../provider/providers.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { type Company, salesLimitOf } from '../companies/rules.ts'
 import type { StaticCode } from './rules.ts'
 import type { NewStaticCode, SalesLimits } from './view.ts'
@@ -80,7 +80,10 @@ const MONTH = new Intl.DateTimeFormat('en-CA', {
 })
 
 /** What a limited company has sold by static codes this month, and what it may still sell. */
-export async function salesLimits(app: App, company: Company): Promise<Static<typeof SalesLimits>> {
+export async function salesLimits(
+  app: Uses<'clock' | 'config' | 'db'>,
+  company: Company,
+): Promise<Static<typeof SalesLimits>> {
   const period = MONTH.format(app.clock.now())
   const limit = salesLimitOf(company, app.config.staticSalesLimit)
   if (limit === null) return { limited: false, limit, used: null, remaining: null, period }
@@ -90,7 +93,7 @@ export async function salesLimits(app: App, company: Company): Promise<Static<ty
 
 /** Asks the bank for the code. The caller saves it in its transaction. */
 export async function createStaticCode(
-  app: App,
+  app: Uses<'clock' | 'config' | 'db' | 'providers'>,
   company: Company,
   body: Static<typeof NewStaticCode>,
 ): Promise<{ save(tx: Tx): Promise<StaticCode> }> {
@@ -109,7 +112,11 @@ export async function createStaticCode(
   }
 }
 
-async function requireRoom(app: App, company: Company, amount: number): Promise<void> {
+async function requireRoom(
+  app: Uses<'clock' | 'config' | 'db'>,
+  company: Company,
+  amount: number,
+): Promise<void> {
   const { remaining } = await salesLimits(app, company)
   if (remaining === null || amount <= remaining) return
   throw problem(

@@ -3,7 +3,7 @@ import type { Tx } from '../../db/database.ts'
 import { inSlot } from '../../lib/fair-queue.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { announceChange } from '../companies/announce.ts'
 import type { Company } from '../companies/rules.ts'
 import { dueWorkOf, type WithSource } from '../due.ts'
@@ -18,11 +18,15 @@ export type AppWithDue<T extends WithSource = WithSource> = App & { due: readonl
 export const dueOf = <T extends WithSource>(app: AppWithDue<T>, companyId: Uuid, now: Date) =>
   dueWorkOf(app.db.light, app.due, companyId, now)
 
-const nowBy = ({ systemClock }: App, { ahead_ms }: TestClock): Date =>
+const nowBy = ({ systemClock }: Uses<'systemClock'>, { ahead_ms }: TestClock): Date =>
   new Date(systemClock.now().getTime() + ahead_ms)
 
 /** The clock when the time of the company is `at`. It never goes back. */
-export const movedTo = ({ systemClock }: App, clock: TestClock, at: Date): TestClock => ({
+export const movedTo = (
+  { systemClock }: Uses<'systemClock'>,
+  clock: TestClock,
+  at: Date,
+): TestClock => ({
   ...clock,
   ahead_ms: Math.max(clock.ahead_ms, at.getTime() - systemClock.now().getTime()),
 })
@@ -82,13 +86,21 @@ const tooManyMoves = () =>
  * Runs the moves of a company's clock one after the other. A move waits before it has a database
  * connection, because waiting moves would otherwise use up the connections of others.
  */
-export const oneMoveAtATime = <R>(app: App, companyId: Uuid, act: () => Promise<R>): Promise<R> =>
+export const oneMoveAtATime = <R>(
+  app: Uses<'clockMoves'>,
+  companyId: Uuid,
+  act: () => Promise<R>,
+): Promise<R> =>
   inSlot(app.clockMoves, companyId, { most_ms: MOVE_WAIT_MS, late: tooManyMoves }, act)
 
 const [MIN_POLL_MS, MAX_POLL_MS] = [5, 100]
 
 /** Waits until a clock is at its target, at most `max_ms`. */
-export async function untilAdvanced({ db }: App, companyId: Uuid, max_ms: number): Promise<void> {
+export async function untilAdvanced(
+  { db }: Uses<'db'>,
+  companyId: Uuid,
+  max_ms: number,
+): Promise<void> {
   const end_ms = performance.now() + max_ms
   for (let poll_ms = MIN_POLL_MS; ; poll_ms = Math.min(poll_ms * 2, MAX_POLL_MS)) {
     const { target } = await store.find(db, companyId)

@@ -1,4 +1,4 @@
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import type { Company } from './rules.ts'
 
 /** Somebody whose time may be ahead of the real one. */
@@ -25,7 +25,10 @@ export const nowOf = ({ systemClock }: Pick<App, 'systemClock'>, { clockAhead_ms
   new Date(systemClock.now().getTime() + clockAhead_ms)
 
 /** A moment of the app's time as it is in real time, for what happens in real time: mails. */
-export const toRealTime = ({ clock, systemClock }: App, at: Date): Date =>
+export const toRealTime = (
+  { clock, systemClock }: Uses<'clock' | 'systemClock'>,
+  at: Date,
+): Date =>
   clock === systemClock
     ? at
     : new Date(at.getTime() - clock.now().getTime() + systemClock.now().getTime())

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { type Customer, change, pickPrivate } from './rules.ts'
 import { indexPhone, openPerson } from './sealing.ts'
@@ -12,7 +12,7 @@ import type { CustomerChange, NewCustomer } from './view.ts'
 /** Always creates: a merchant may want to have one person twice. */
 export async function createCustomer(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'vault'>,
   company: Company,
   body: Static<typeof NewCustomer>,
 ): Promise<Customer> {
@@ -32,7 +32,7 @@ export async function createCustomer(
 
 export async function changeCustomer(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'vault'>,
   company: Company,
   id: Uuid,
   body: Static<typeof CustomerChange>,
@@ -52,7 +52,10 @@ const MAX_INDEXED = 500
  * phone, and those of another version of Vintém. SQL cannot do that, because phones are sealed.
  * Returns whether there may be more to do.
  */
-export async function indexPhones(app: App, max = MAX_INDEXED): Promise<boolean> {
+export async function indexPhones(
+  app: Uses<'db' | 'log' | 'vault'>,
+  max = MAX_INDEXED,
+): Promise<boolean> {
   const customers = await store.listUnindexed(app.db, max)
   for (const [companyId, own] of Map.groupBy(customers, (customer) => customer.companyId)) {
     const found = own.map((customer) => ({ id: customer.id, phoneIndex: phoneOf(app, customer) }))
@@ -62,7 +65,7 @@ export async function indexPhones(app: App, max = MAX_INDEXED): Promise<boolean>
 }
 
 /** If a customer cannot be opened, logs that and indexes the others. */
-function phoneOf({ vault, log }: App, customer: store.Unindexed): Buffer {
+function phoneOf({ vault, log }: Uses<'log' | 'vault'>, customer: store.Unindexed): Buffer {
   const { companyId, id } = customer
   try {
     return indexPhone(vault, companyId, openPerson(vault, companyId, customer).phone)

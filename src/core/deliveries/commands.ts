@@ -6,7 +6,7 @@ import { packPair, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
 import { createMemo } from '../../lib/memo.ts'
 import { invalid, problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { nowOf, withCompanyClock } from '../companies/clock.ts'
 import { emit, testEvent } from '../events.ts'
 import { TASK } from '../tasks.ts'
@@ -28,7 +28,7 @@ import type { Replay } from './view.ts'
 
 /** Signs a delivery and sends it. Rejects only if the signal aborts it. */
 export async function send(
-  app: App,
+  app: Uses<'log' | 'sender' | 'systemClock' | 'vault'>,
   delivery: DueDelivery,
   signal: AbortSignal,
 ): Promise<PostResult> {
@@ -48,7 +48,7 @@ const signers = new WeakMap<Receiver, Signer[]>()
 /** The signers used last, by webhook and sealed secret. */
 const opened = createMemo<Signer>(4096)
 
-function signersOf(app: App, receiver: Receiver): Signer[] {
+function signersOf(app: Uses<'vault'>, receiver: Receiver): Signer[] {
   const { companyId, webhookId, secretSealed, previousSecretSealed } = receiver
   const context = secretContext(companyId, webhookId)
   const sealed = previousSecretSealed ? [secretSealed, previousSecretSealed] : [secretSealed]
@@ -57,7 +57,11 @@ function signersOf(app: App, receiver: Receiver): Signer[] {
   )
 }
 
-function post(app: App, delivery: DueDelivery, signal: AbortSignal): Promise<PostResult> {
+function post(
+  app: Uses<'sender' | 'systemClock' | 'vault'>,
+  delivery: DueDelivery,
+  signal: AbortSignal,
+): Promise<PostResult> {
   const { receiver, eventId, type, mode, payload: body } = delivery
   let own = signers.get(receiver)
   if (!own) {
@@ -166,7 +170,7 @@ async function requireDelivery(tx: Tx, key: DeliveryKey): Promise<Delivery> {
 }
 
 /** Makes a delivery due now, whether it has ended or waits for its next try. */
-export async function redeliver(tx: Tx, app: App, key: DeliveryKey): Promise<Delivery> {
+export async function redeliver(tx: Tx, app: Uses<'clock'>, key: DeliveryKey): Promise<Delivery> {
   const now = app.clock.now()
   await requireDelivery(tx, key)
   await prepareWebhook(tx, key)
@@ -182,7 +186,7 @@ export async function redeliver(tx: Tx, app: App, key: DeliveryKey): Promise<Del
  */
 export async function replay(
   tx: Tx,
-  app: App,
+  app: Uses<'clock'>,
   key: WebhookKey,
   { from, to, status = 'FAILED' }: Static<typeof Replay>,
 ): Promise<number> {
@@ -199,7 +203,7 @@ export async function replay(
 }
 
 /** Sends a test event. */
-export async function sendTest(tx: Tx, app: App, key: WebhookKey): Promise<Delivery> {
+export async function sendTest(tx: Tx, app: Uses<'clock'>, key: WebhookKey): Promise<Delivery> {
   const now = app.clock.now()
   await prepareWebhook(tx, key)
   const event = testEvent(key.companyId, key.webhookId, now)

@@ -5,7 +5,7 @@ import { describeError } from '../../lib/log.ts'
 import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
 import type { Provider, ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import type { WhenLocked } from '../charges/store.ts'
 import { forCompany, nowOf, withCompanyClock } from '../companies/clock.ts'
@@ -209,7 +209,7 @@ async function confirm(
  * or a static code of ours.
  */
 async function withoutPreConnection(
-  { db }: App,
+  { db }: Uses<'db'>,
   { id: companyId }: Company,
   confirmed: ReceivedPix[],
 ): Promise<ReceivedPix[]> {
@@ -384,5 +384,5 @@ async function processAgain(app: AppWithCallbacks, due: DueCallback): Promise<Ca
   }
 }
 
-const openNamed = ({ vault }: App, { companyId, id, sealed }: DueCallback): Named =>
+const openNamed = ({ vault }: Uses<'vault'>, { companyId, id, sealed }: DueCallback): Named =>
   namedIn(JSON.parse(vault.open(sealed, contextOf(companyId, id))))

@@ -8,7 +8,7 @@ import { problem } from '../../lib/problems.ts'
 import type { PixPayer, ReceivedPix } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import { chargeTxid } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { find as findBilling } from '../billings/store.ts'
 import { insertCode } from '../charges/checkout.ts'
 import { receiptMails } from '../charges/mails.ts'
@@ -64,7 +64,7 @@ export async function paySimulated(
  * payment. If this process dies before it is recorded, reconciliation finds it.
  */
 export async function sendUnnamed(
-  { providers }: App,
+  { providers }: Uses<'providers'>,
   company: Company,
   { amount, payer }: { amount: number; payer?: PixPayer },
   orderId: string,
@@ -78,7 +78,7 @@ export async function sendUnnamed(
 /** Records a payment that names no charge. */
 export async function recordUnnamed(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'providers' | 'systemClock' | 'vault'>,
   company: Company,
   pix: ReceivedPix,
 ): Promise<Payment> {
@@ -90,7 +90,11 @@ export async function recordUnnamed(
 }
 
 /** Gives a dev-mode link the code that a simulated payment pays, unless it has one meanwhile. */
-const issueCode = (app: App, company: Company, chargeId: Uuid): Promise<void> =>
+const issueCode = (
+  app: Uses<'clock' | 'db' | 'providers'>,
+  company: Company,
+  chargeId: Uuid,
+): Promise<void> =>
   app.db.transaction(async (tx) => {
     const charge = await lockCharge(tx, company.id, chargeId)
     const now = app.clock.now()
@@ -133,7 +137,7 @@ async function lockUnmatched(tx: Tx, companyId: Uuid, endToEndId: string): Promi
  */
 export async function settleCharge(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'systemClock' | 'vault'>,
   company: Company,
   endToEndId: string,
   chargeId: Uuid,

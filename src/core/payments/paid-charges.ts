@@ -2,7 +2,7 @@ import { forEachLimited } from '../../lib/for-each-limited.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Provider, ReceivedPix } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import type { Charge } from '../charges/rules.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
@@ -20,7 +20,11 @@ const MAX_WAIT_MS = 30 * 60_000
  * others wait until the bank answers, up to `MAX_WAIT_MS`. A payment in time that the bank reports
  * later still pays its charge.
  */
-export async function matchBeforeExpiry(app: App, companyId: Uuid, ids: Uuid[]): Promise<Uuid[]> {
+export async function matchBeforeExpiry(
+  app: Uses<'clock' | 'db' | 'providers' | 'systemClock' | 'vault'>,
+  companyId: Uuid,
+  ids: Uuid[],
+): Promise<Uuid[]> {
   const company = await findCompany(app.db, companyId)
   const bank = company && app.providers.bankOf(company)
   if (!company || !bank) return ids
@@ -35,7 +39,7 @@ export async function matchBeforeExpiry(app: App, companyId: Uuid, ids: Uuid[]):
 
 /** Asks the bank about one charge that is past its deadline, before another replaces it. */
 export async function matchBeforeReplacement(
-  app: App,
+  app: Uses<'clock' | 'db' | 'providers' | 'systemClock' | 'vault'>,
   company: Company,
   charge: Charge,
 ): Promise<void> {
@@ -47,7 +51,7 @@ const isKnownToBank = ({ brCode, devMode }: Charge): boolean => brCode !== null 
 
 /** Matches the payments of charges. Returns the charges that the bank did not answer about. */
 async function matchPaid(
-  app: App,
+  app: Uses<'clock' | 'db' | 'systemClock' | 'vault'>,
   company: Company,
   bank: Provider,
   charges: Charge[],
@@ -74,7 +78,7 @@ async function matchPaid(
  * are done: the bank has answered, or there is no such charge to ask about.
  */
 export async function findPaidCharges(
-  { db }: App,
+  { db }: Uses<'db'>,
   provider: Provider,
   company: Company,
   txids: string[],

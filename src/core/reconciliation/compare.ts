@@ -4,7 +4,7 @@ import { problem } from '../../lib/problems.ts'
 import type { BankTransfer, Period, Provider } from '../../provider/port.ts'
 import { unwrap } from '../../provider/providers.ts'
 import { namedBy } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
@@ -124,7 +124,7 @@ async function listTransfers(
  * code of ours.
  */
 async function findForeign(
-  { db }: App,
+  { db }: Uses<'db'>,
   provider: Provider,
   company: Company,
   period: Period,
@@ -145,7 +145,7 @@ async function findForeign(
 
 /** Compares each transfer of the bank with our record of it. */
 async function compare(
-  { db }: App,
+  { db }: Uses<'db'>,
   { source }: Provider,
   companyId: Uuid,
   transfers: BankTransfer[],
@@ -224,7 +224,7 @@ function compareOrder(amount: Cents, order: OrderState): Result {
  * counts as missing.
  */
 async function compareUnlisted(
-  { db }: App,
+  { db }: Uses<'db'>,
   provider: Provider,
   company: Company,
   period: Period,
@@ -327,7 +327,11 @@ function windowsAround(transfers: BankTransfer[]): Iterable<Period> {
 }
 
 /** Asks the bank now about a refund that it has made, instead of at the next attempt. */
-async function completeRefund(app: App, companyId: Uuid, id: Uuid): Promise<boolean> {
+async function completeRefund(
+  app: Uses<'db' | 'log' | 'providers' | 'systemClock'>,
+  companyId: Uuid,
+  id: Uuid,
+): Promise<boolean> {
   const refund = await findRefund(app.db, companyId, id)
   if (refund?.status !== 'PROCESSING') return false
   await returnMoney(app, { companyId, order: refund, orderedBefore: true })

@@ -1,5 +1,5 @@
 import type { Period, Provider } from '../../provider/port.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
@@ -69,7 +69,11 @@ export async function reconcile(
  * Records what the bank has returned by itself of payments of the last months. If the bank does not
  * list them, the payments themselves are recorded all the same, and it is asked again the next day.
  */
-async function recordListedReturns(app: App, company: Company, bank: Provider): Promise<void> {
+async function recordListedReturns(
+  app: Uses<'clock' | 'db' | 'log' | 'systemClock' | 'vault'>,
+  company: Company,
+  bank: Provider,
+): Promise<void> {
   const listedAt = app.systemClock.now()
   const from = new Date(listedAt.getTime() - RETURNS_MS)
   const outcome = await bank.listReturned(company, { from, to: listedAt })
@@ -82,7 +86,7 @@ async function recordListedReturns(app: App, company: Company, bank: Provider): 
 }
 
 /** The banks that may have the company's money: trials of a live one are at the simulated bank. */
-function banksOf({ providers }: App, company: Company): Provider[] {
+function banksOf({ providers }: Uses<'providers'>, company: Company): Provider[] {
   const own = providers.bankOf(company)
   return own && own !== providers.simulator ? [providers.simulator, own] : [providers.simulator]
 }
@@ -101,7 +105,7 @@ async function matchReceived(app: App, company: Company, { from, to }: Period): 
 }
 
 async function matchReceivedAt(
-  app: App,
+  app: Uses<'clock' | 'db' | 'log' | 'systemClock' | 'vault'>,
   company: Company,
   provider: Provider,
   period: Period,

@@ -4,7 +4,7 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Agreement } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import { namedBy } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import { makeDueNow as makeBillingsDueNow } from '../billings/store.ts'
 import { withCompanyClock } from '../companies/clock.ts'
@@ -21,7 +21,7 @@ import * as store from './store.ts'
  * The app has the company's clock.
  */
 export async function followAgreement(
-  app: App,
+  app: Uses<'clock' | 'db' | 'log' | 'providers'>,
   company: Company,
   recurrence: Recurrence,
 ): Promise<boolean> {
@@ -76,7 +76,7 @@ export async function withoutLost(app: App, companyId: Uuid, ids: Uuid[]): Promi
  * approve it later. Returns the expired agreement, or null if the bank did not cancel it.
  */
 async function cancelOverdue(
-  app: App,
+  app: Uses<'clock' | 'providers'>,
   company: Company,
   { id, externalId, expiresAt }: Recurrence,
   agreement: Agreement,
@@ -90,7 +90,7 @@ async function cancelOverdue(
 
 async function applyAnswer(
   tx: Tx,
-  app: App,
+  app: Uses<'clock'>,
   { companyId, id }: Recurrence,
   agreement: Agreement | null,
 ): Promise<void> {
@@ -111,7 +111,7 @@ async function applyAnswer(
  * again. Returns whether the bank has answered.
  */
 export async function askAbout(
-  app: App,
+  app: Uses<'clock' | 'db' | 'log' | 'providers'>,
   company: Company,
   recurrence: Recurrence,
 ): Promise<boolean> {
@@ -122,14 +122,18 @@ export async function askAbout(
 const PAUSE_MS = 60_000
 
 /** Asks about an agreement later, because its bank did not answer about another one. */
-export const reschedule = (app: App, recurrence: Recurrence): Promise<void> =>
+export const reschedule = (app: Uses<'clock' | 'db'>, recurrence: Recurrence): Promise<void> =>
   store.postpone(app.db, recurrence, new Date(app.clock.now().getTime() + PAUSE_MS))
 
 /**
  * Cancels an agreement at the bank before it is canceled here, because the bank must not collect
  * after that. If the bank rejects this, the agreement may have ended there: then that is applied.
  */
-export async function endAtBank(app: App, company: Company, recurrence: Recurrence): Promise<void> {
+export async function endAtBank(
+  app: Uses<'clock' | 'db' | 'log' | 'providers'>,
+  company: Company,
+  recurrence: Recurrence,
+): Promise<void> {
   if (cancellation(recurrence, app.clock.now()) === 'already-canceled') return
   const { id, externalId } = recurrence
   if (externalId === null) return
@@ -160,12 +164,20 @@ export const syncNamed: SyncNamed = async (
   return done
 }
 
-async function syncAgreement(app: App, company: Company, externalId: string): Promise<boolean> {
+async function syncAgreement(
+  app: Uses<'clock' | 'db' | 'log' | 'providers'>,
+  company: Company,
+  externalId: string,
+): Promise<boolean> {
   const recurrence = await store.findByExternalId(app.db, company.id, externalId)
   return recurrence !== null && followAgreement(app, company, recurrence)
 }
 
-async function makeDueNow(app: App, company: Company, txids: string[]): Promise<string[]> {
+async function makeDueNow(
+  app: Uses<'alarm' | 'clock' | 'db'>,
+  company: Company,
+  txids: string[],
+): Promise<string[]> {
   if (txids.length === 0) return []
   const named = txids.flatMap((txid) => {
     const name = namedBy(txid)

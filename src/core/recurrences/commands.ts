@@ -6,7 +6,7 @@ import type { Vault } from '../../lib/vault.ts'
 import { localDateOf } from '../../pix/local-time.ts'
 import type { Agreement, AgreementOrder } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import * as billings from '../billings/store.ts'
 import { isOfPlainPages, readPageToken } from '../charges/addresses.ts'
 import type { AppWithCharges } from '../charges/group.ts'
@@ -57,14 +57,18 @@ import {
 /** The payer who subscribes: a known customer, or a person as they were named. */
 type Subscriber = { customerId: Uuid | null; person: Person }
 
-async function findTerms(app: App, companyId: Uuid, text: string): Promise<Terms> {
+async function findTerms(app: Uses<'db'>, companyId: Uuid, text: string): Promise<Terms> {
   const id = fromPublic('prod', text)
   const product = id && (await findProduct(app.db, companyId, id))
   if (!product) throw problem('product_not_found', 'productId: the company has no such product.')
   return termsOf(product)
 }
 
-async function findSubscriber(app: App, companyId: Uuid, text: string): Promise<Subscriber> {
+async function findSubscriber(
+  app: Uses<'db' | 'vault'>,
+  companyId: Uuid,
+  text: string,
+): Promise<Subscriber> {
   const id = fromPublic('clnt', text)
   const customer = id && (await findCustomer(app.db, app.vault, companyId, id))
   if (!customer) {
@@ -81,7 +85,7 @@ type Started = { save(tx: Tx): Promise<Recurrence> }
  * the bank, because nobody has its code.
  */
 export async function createRecurrence(
-  app: App,
+  app: Uses<'clock' | 'db' | 'providers' | 'vault'>,
   company: Company,
   body: Static<typeof NewRecurrence>,
 ): Promise<Started> {
@@ -91,7 +95,7 @@ export async function createRecurrence(
 }
 
 async function startAgreement(
-  app: App,
+  app: Uses<'clock' | 'providers' | 'vault'>,
   company: Company,
   terms: Terms,
   { customerId, person }: Subscriber,
@@ -130,7 +134,7 @@ type Offer = { originId: Uuid; terms: Terms; payer: Payer | null; customerId: Uu
  * and it has not ended, returns that one.
  */
 async function subscribe(
-  app: App,
+  app: Uses<'clock' | 'db' | 'providers' | 'vault'>,
   company: Company,
   { originId, terms, payer, customerId }: Offer,
   given: Person | null,
@@ -159,7 +163,11 @@ async function subscribe(
 }
 
 /** If the bank does not answer, it may have the agreement. So it is asked once. */
-async function order(app: App, company: Company, wanted: AgreementOrder): Promise<Agreement> {
+async function order(
+  app: Uses<'providers'>,
+  company: Company,
+  wanted: AgreementOrder,
+): Promise<Agreement> {
   const provider = app.providers.of(company, false)
   const outcome = await provider.createAgreement(company, wanted)
   if (outcome.kind !== 'unknown') return accepted(outcome, provider)
@@ -196,7 +204,7 @@ const blankOf = (companyId: Uuid, id: Uuid, terms: Terms, now: Date): Recurrence
 
 /** Creates a link through which any payer can subscribe, or one customer. */
 export async function createTemplate(
-  app: App,
+  app: Uses<'clock' | 'db' | 'vault'>,
   company: Company,
   body: Static<typeof NewTemplate>,
 ): Promise<Started> {
@@ -217,7 +225,7 @@ export async function createTemplate(
 }
 
 export async function findRecurrence(
-  app: App,
+  app: Uses<'db'>,
   companyId: Uuid,
   id: Uuid | null,
 ): Promise<Recurrence> {
@@ -227,7 +235,7 @@ export async function findRecurrence(
 }
 
 /** A recurrence that a client asks for as a charge, and the agreement of its one customer. */
-export async function findNamed(app: App, companyId: Uuid, id: Uuid) {
+export async function findNamed(app: Uses<'db'>, companyId: Uuid, id: Uuid) {
   const recurrence = await store.find(app.db, companyId, id)
   if (!recurrence) throw problem('charge_not_found')
   const { isTemplate, payer } = recurrence
@@ -250,7 +258,7 @@ export async function announce(
 /** Cancels a recurrence and stops the billing of its charges. The bank has canceled it before. */
 export async function cancelRecurrence(
   tx: Tx,
-  app: App,
+  app: Uses<'clock'>,
   companyId: Uuid,
   id: Uuid,
 ): Promise<{ recurrence: Recurrence; changed: boolean }> {

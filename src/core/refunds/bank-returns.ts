@@ -7,7 +7,7 @@ import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { returnBody } from '../../provider/callback.ts'
 import type { PixReturn, ReceivedPix, ReturnReason, Source } from '../../provider/port.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import { type Charge, receivedOf } from '../charges/rules.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
@@ -27,7 +27,7 @@ import * as store from './store.ts'
  * that are not ours are left alone. Returns how many returns were new.
  */
 export async function recordReturns(
-  app: App,
+  app: Uses<'clock' | 'db' | 'vault'>,
   company: Company,
   source: Source,
   received: ReceivedPix[],
@@ -48,7 +48,7 @@ export async function recordReturns(
 /** Records what the bank has returned of one payment. */
 async function recordReturnsOf(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'vault'>,
   company: Company,
   source: Source,
   { endToEndId, returns = [] }: Pick<ReceivedPix, 'endToEndId' | 'returns'>,
@@ -85,7 +85,7 @@ async function lockPayment(
 /** Records one return, and changes `of` to the payment and the charge after it. */
 async function recordOne(
   tx: Tx,
-  app: App,
+  app: Uses<'vault'>,
   company: Company,
   of: Paid,
   pixReturn: PixReturn,
@@ -216,7 +216,7 @@ export async function returnAtSimulator(
 /** Records what the simulated bank has returned, and returns its record. */
 export async function recordOwnReturn(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'providers' | 'vault'>,
   company: Company,
   { endToEndId, made }: ReturnedPix,
 ): Promise<Refund> {

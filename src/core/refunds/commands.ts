@@ -4,7 +4,7 @@ import { refundHeld, refundPaid, refundReleased } from '../../ledger/recipes.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Company } from '../companies/rules.ts'
 import { requireUnmatched, undecidedOf } from '../payments/rules.ts'
@@ -17,7 +17,7 @@ import * as store from './store.ts'
 /** Records a refund of a charge and holds its money. A task orders it at the bank afterwards. */
 export async function refundCharge(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'providers'>,
   company: Company,
   chargeId: Uuid,
   { value, comment = null }: { value?: number; comment?: string | null },
@@ -38,7 +38,7 @@ export async function refundCharge(
 /** Records a refund of a payment that matched no charge. */
 export async function refundPayment(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'providers'>,
   company: Company,
   endToEndId: string,
   { comment = null }: { comment?: string | null },

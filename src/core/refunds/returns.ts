@@ -1,7 +1,7 @@
 import { assert } from '../../lib/assert.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Outcome, Provider, Returned } from '../../provider/port.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
@@ -12,7 +12,7 @@ import { postpone } from './store.ts'
 
 /** Orders the bank to return the money of a claimed refund, or asks it, and records the outcome. */
 export async function returnMoney(
-  app: App,
+  app: Uses<'db' | 'log' | 'providers' | 'systemClock'>,
   { order: refund, orderedBefore }: Claim<Refund>,
 ): Promise<void> {
   const company = await findCompany(app.db, refund.companyId)

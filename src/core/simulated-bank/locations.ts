@@ -1,7 +1,7 @@
 import { unpackPair } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { agreementPayload, chargePayload } from '../../provider/simulator/payloads.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { asOf } from '../charges/rules.ts'
 import { findMany } from '../charges/store.ts'
 import { nowOf } from '../companies/clock.ts'
@@ -13,7 +13,10 @@ import { findAgreement } from './records.ts'
  * The payload that a payer's bank reads at the location in a code of the simulated bank. The codes
  * of a real bank have locations at that bank.
  */
-export async function readChargeLocation(app: App, token: string): Promise<object> {
+export async function readChargeLocation(
+  app: Uses<'config' | 'db' | 'systemClock'>,
+  token: string,
+): Promise<object> {
   const named = unpackPair(token)
   const [charge] = named ? await findMany(app.db, [named]) : []
   const company = charge?.brCode ? await findCompany(app.db, charge.companyId) : null
@@ -24,7 +27,10 @@ export async function readChargeLocation(app: App, token: string): Promise<objec
   return chargePayload(company, asOf(charge!, now), now)
 }
 
-export async function readAgreementLocation(app: App, token: string): Promise<object> {
+export async function readAgreementLocation(
+  app: Uses<'config' | 'db' | 'systemClock'>,
+  token: string,
+): Promise<object> {
   const named = unpackPair(token)
   const found = named && (await findAgreement(app.db, named.companyId, named.id))
   const company = found && (await findCompany(app.db, found.accountId))

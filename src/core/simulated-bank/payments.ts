@@ -6,7 +6,7 @@ import { parse } from '../../pix/brcode.ts'
 import { callbackBody } from '../../provider/callback.ts'
 import { ISPB } from '../../provider/simulator/scheme.ts'
 import { chargeTxid, namedBy, staticTxid } from '../../provider/txid.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { findStaticCode } from '../charges/static.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
@@ -132,7 +132,7 @@ const findStatic = (front: Front, key: string, id: Uuid) =>
 
 /** The company of a code, if the simulated bank issued the code and anybody may pay it. */
 async function findSimulated(
-  app: App,
+  app: Uses<'config' | 'db'>,
   { companyId, devMode }: { companyId: Uuid; devMode: boolean },
 ): Promise<Company | null> {
   const company = await findCompany(app.db, companyId)

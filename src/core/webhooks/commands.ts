@@ -4,7 +4,7 @@ import type { Tx } from '../../db/database.ts'
 import { isPublic } from '../../lib/addresses.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { change, makeSecret, OVERLAP_MS, secretContext, type Webhook } from './rules.ts'
 import * as store from './store.ts'
@@ -17,7 +17,10 @@ const PATIENCE_MS = 2_000
  * Refuses a name that leads to a private address already now. A name that nobody knows yet is
  * taken: every connection is checked anyway, and this only reports it earlier.
  */
-export async function requirePublicTarget({ config, lookup }: App, url: string): Promise<void> {
+export async function requirePublicTarget(
+  { config, lookup }: Uses<'config' | 'lookup'>,
+  url: string,
+): Promise<void> {
   if (config.local) return
   const found = await Promise.race([
     lookup(new URL(url).hostname).catch(() => []),
@@ -30,7 +33,7 @@ export async function requirePublicTarget({ config, lookup }: App, url: string):
 
 export async function createWebhook(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'config' | 'vault'>,
   company: Company,
   body: Static<typeof NewWebhook>,
 ): Promise<{ webhook: Webhook; secret: string }> {
@@ -60,7 +63,7 @@ async function lockWebhook(tx: Tx, company: Company, id: Uuid): Promise<Webhook>
 
 export async function changeWebhook(
   tx: Tx,
-  app: App,
+  app: Uses<'clock'>,
   company: Company,
   id: Uuid,
   body: Static<typeof WebhookChange>,
@@ -76,7 +79,7 @@ export async function changeWebhook(
 /** Gives a webhook a new secret. The previous one is valid for another day. */
 export async function rotateSecret(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'vault'>,
   company: Company,
   id: Uuid,
 ): Promise<{ webhook: Webhook; secret: string }> {

@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import { assert } from '../../lib/assert.ts'
 import type { Letter } from '../../lib/mailer.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { composeWebhookDeactivated, composeWebhookFailing } from '../letters/companies.ts'
@@ -12,7 +12,7 @@ import { type Deactivation, deactivate, find, markWarned } from './store.ts'
 
 /** Warns the company by mail that its webhook will be deactivated unless it works again. */
 export async function warnCompany(
-  app: App,
+  app: Uses<'clock' | 'db' | 'systemClock' | 'vault'>,
   webhook: WebhookKey & Pick<Failing, 'failingSince'>,
 ): Promise<void> {
   const now = app.clock.now()
@@ -28,7 +28,7 @@ export async function warnCompany(
 
 /** Deactivates a webhook and mails its company, once. */
 export async function deactivateWebhook(
-  app: App,
+  app: Uses<'clock' | 'db' | 'log' | 'systemClock' | 'vault'>,
   webhook: WebhookKey & { url: string | null },
   reason: Deactivation,
 ): Promise<void> {
@@ -46,7 +46,7 @@ export async function deactivateWebhook(
 
 async function queueMail(
   tx: Tx,
-  { vault, systemClock }: App,
+  { vault, systemClock }: Uses<'systemClock' | 'vault'>,
   { companyId, webhookId }: WebhookKey,
   kind: MailKind,
   compose: (company: Company, webhook: Webhook) => Letter,

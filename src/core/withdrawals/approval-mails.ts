@@ -1,6 +1,6 @@
 import type { ControlTx, Tx } from '../../db/database.ts'
 import { suffixOf, toPublic } from '../../lib/ids.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { toRealTime } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { composeApproval } from '../letters/members.ts'
@@ -15,7 +15,7 @@ const MAX_ASKED = 20
 export async function mailApprovers(
   tx: Tx,
   control: ControlTx,
-  app: App,
+  app: Uses<'clock' | 'publicUrl' | 'systemClock' | 'vault'>,
   company: Company,
   withdrawal: Withdrawal,
 ): Promise<void> {

@@ -2,7 +2,7 @@ import type { ControlTx, Tx } from '../../db/database.ts'
 import { assert } from '../../lib/assert.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { findCompany } from '../companies/store.ts'
 import { isAllowed } from '../people/rules.ts'
 import { findRole } from '../people/store.ts'
@@ -19,7 +19,7 @@ import * as store from './store.ts'
 export async function approveWithdrawal(
   tx: Tx,
   control: ControlTx,
-  app: App,
+  app: Uses<'clock' | 'providers'>,
   companyId: Uuid,
   id: Uuid,
   personId: Uuid,
@@ -40,7 +40,7 @@ export async function approveWithdrawal(
 export async function rejectWithdrawal(
   tx: Tx,
   control: ControlTx,
-  app: App,
+  app: Uses<'clock'>,
   companyId: Uuid,
   id: Uuid,
   personId: Uuid,

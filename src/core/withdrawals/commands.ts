@@ -7,7 +7,7 @@ import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { localDateOf, startOfDay } from '../../pix/local-time.ts'
-import type { App } from '../app.ts'
+import type { Uses } from '../app.ts'
 import { codeEmailOf } from '../companies/changes.ts'
 import { toRealTime } from '../companies/clock.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
@@ -31,7 +31,7 @@ const hashOf = (vault: Vault, companyId: Uuid, id: Uuid, code: string): Buffer =
  */
 export async function startWithdrawal(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'config' | 'systemClock' | 'vault'>,
   company: Company,
   value: Cents,
   requestedBy: Uuid | null = null,
@@ -95,7 +95,7 @@ async function hold(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
 
 async function mailCode(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'config' | 'systemClock' | 'vault'>,
   company: Company,
   { value, destination, otpExpiresAt }: Withdrawal,
   code: string,
@@ -116,7 +116,7 @@ async function mailCode(
  */
 async function mayMailCode(
   tx: Tx,
-  { config, systemClock }: App,
+  { config, systemClock }: Uses<'config' | 'systemClock'>,
   company: Company,
 ): Promise<boolean> {
   const { perHour, perDay } = config.codeMails
@@ -152,7 +152,7 @@ export async function findWithdrawal(
  * was left; `confirmWithdrawal` then says why.
  */
 export async function tryCode(
-  app: App,
+  app: Uses<'clock' | 'db' | 'vault'>,
   companyId: Uuid,
   id: Uuid,
   code: string,
@@ -186,7 +186,7 @@ async function cancelAfterGuesses(tx: Tx, companyId: Uuid, id: Uuid, now: Date):
 export async function confirmWithdrawal(
   tx: Tx,
   control: ControlTx,
-  app: App,
+  app: Uses<'clock' | 'providers' | 'publicUrl' | 'systemClock' | 'vault'>,
   companyId: Uuid,
   id: Uuid,
   hash: Buffer | null,
@@ -204,7 +204,7 @@ export async function confirmWithdrawal(
 
 export async function cancelWithdrawal(
   tx: Tx,
-  app: App,
+  app: Uses<'clock'>,
   companyId: Uuid,
   id: Uuid,
 ): Promise<{ withdrawal: Withdrawal; changed: boolean }> {
@@ -218,7 +218,7 @@ export async function cancelWithdrawal(
 
 export async function resendCode(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'config' | 'systemClock' | 'vault'>,
   company: Company,
   id: Uuid,
 ): Promise<Withdrawal> {
@@ -233,7 +233,7 @@ export async function resendCode(
  */
 export function showNewCode(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'vault'>,
   company: Company,
   id: Uuid,
 ): Promise<{ withdrawal: Withdrawal; code: string }> {
@@ -241,7 +241,7 @@ export function showNewCode(
   return renewCode(tx, app, company, id)
 }
 
-async function renewCode(tx: Tx, app: App, company: Company, id: Uuid) {
+async function renewCode(tx: Tx, app: Uses<'clock' | 'vault'>, company: Company, id: Uuid) {
   const code = rules.makeCode()
   const hash = hashOf(app.vault, company.id, id, code)
   const current = await findWithdrawal(tx, company.id, id, 'for update')

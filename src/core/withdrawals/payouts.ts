@@ -3,7 +3,7 @@ import { assert } from '../../lib/assert.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import type { Outcome, SendOrder, Sent } from '../../provider/port.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
@@ -49,14 +49,14 @@ export async function payOut(app: App, claim: Claim<Withdrawal>): Promise<void> 
 }
 
 /** Throws if another worker has claimed the payout since, because then that one sends it. */
-async function keep(app: App, withdrawal: Withdrawal, reference: string): Promise<void> {
+async function keep(app: Uses<'db'>, withdrawal: Withdrawal, reference: string): Promise<void> {
   const isStored = await app.db.transaction((tx) => storeReference(tx, withdrawal, reference))
   if (!isStored) throw new Error('another worker has claimed the payout')
 }
 
 /** Whether a bank that the company had before may have sent it: only that bank knows. */
 async function wasOrderedElsewhere(
-  { db }: App,
+  { db }: Uses<'db'>,
   { order: { companyId, orderedAt }, orderedBefore }: Claim<Withdrawal>,
 ): Promise<boolean> {
   const bank = orderedBefore ? await findBank(db, companyId) : null
@@ -65,7 +65,7 @@ async function wasOrderedElsewhere(
 
 /** Leaves a payout to an operator, because the company's bank cannot send it any more. */
 async function leaveToOperator(
-  app: App,
+  app: Uses<'db' | 'log'>,
   { order: withdrawal, orderedBefore }: Claim<Withdrawal>,
 ): Promise<void> {
   const { companyId, id, attempts } = withdrawal
@@ -79,7 +79,7 @@ async function leaveToOperator(
 
 async function recordOutcome(
   tx: Tx,
-  app: App,
+  app: Uses<'clock' | 'systemClock' | 'vault'>,
   company: Company,
   { id, attempts }: Withdrawal,
   outcome: Outcome<Sent>,
@@ -94,7 +94,7 @@ async function recordOutcome(
 /** Ends a payout: writes the books, the event and the mail. */
 export async function endPayout(
   tx: Tx,
-  { vault, systemClock }: App,
+  { vault, systemClock }: Uses<'systemClock' | 'vault'>,
   company: Company,
   withdrawal: Withdrawal,
   now: Date,
