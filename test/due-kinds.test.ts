@@ -13,7 +13,7 @@ import { GENERATING, UNDECIDED } from '../src/core/recurrences/store.ts'
 import { DUE_REFUNDS } from '../src/core/refunds/store.ts'
 import { COLLECTING } from '../src/core/simulated-bank/collections.ts'
 import { failureAction, WARN_AFTER_MS } from '../src/core/webhooks/health-rules.ts'
-import { FAILING, PAUSED } from '../src/core/webhooks/health-store.ts'
+import { FAILING } from '../src/core/webhooks/health-store.ts'
 import { DUE_PAYOUTS, EXPIRING as EXPIRING_CODES } from '../src/core/withdrawals/store.ts'
 import { newId } from '../src/lib/ids.ts'
 import { DUE_TASKS } from '../src/worker/due.ts'
@@ -46,7 +46,6 @@ const KINDS = {
   'bill charges': DUE_BILLINGS,
   'collect at the simulated bank': COLLECTING,
   'watch webhooks': FAILING,
-  'end pauses of webhooks': PAUSED,
   'send mail': DUE_MAILS,
 } satisfies Record<string, DueKind>
 
@@ -84,11 +83,11 @@ async function makeWork(): Promise<Work> {
   await insertIntents(app.db, [{ ...intent, guard: null, leasedUntil: now }])
   await rows('update bank_callbacks set processed_at = null')
   const failing = await register(client, 'http://127.0.0.1:9/', ['charge.expired'])
-  await rows(
-    `update webhooks set failing_since = $2, failed_at = $3, failures = 9, paused_until = $3
-     where id = $1`,
-    [failing.id, now, new Date(now.getTime() + HALF_HOUR_S * 1000)],
-  )
+  await rows(`update webhooks set failing_since = $2, failed_at = $3, failures = 9 where id = $1`, [
+    failing.id,
+    now,
+    new Date(now.getTime() + HALF_HOUR_S * 1000),
+  ])
   const moment_ms = now.getTime() + HALF_HOUR_S * 1000
   for (const [name, kind] of Object.entries<DueKind>(KINDS)) {
     const due_ms = kind === FAILING ? moment_ms - WARN_AFTER_MS : moment_ms

@@ -22,7 +22,7 @@ import { returnMoney } from '../core/refunds/returns.ts'
 import { claimDueRefunds, DUE_REFUNDS } from '../core/refunds/store.ts'
 import { COLLECTING, collectOfCompany } from '../core/simulated-bank/collections.ts'
 import { TASK } from '../core/tasks.ts'
-import { endPauses, FAILING, PAUSED } from '../core/webhooks/health-store.ts'
+import { FAILING } from '../core/webhooks/health-store.ts'
 import { expireWithdrawal } from '../core/withdrawals/commands.ts'
 import { payOut } from '../core/withdrawals/payouts.ts'
 import {
@@ -303,16 +303,6 @@ export const watchWebhooks = found({
   act: (app, due) => handleFailing(withCompanyClock(app, due), due),
 })
 
-/** Forgets pauses of webhooks that are over. */
-export const endDuePauses = found({
-  kind: PAUSED,
-  title: { pt: 'Encerrar pausas de webhooks', en: 'End pauses of webhooks' },
-  max: 1000,
-  failed: 'pauses were not ended',
-  act: (app, { companyId, ids, ...time }) =>
-    app.db.transaction((tx) => endPauses(tx, companyId, ids, nowOf(app, time))),
-})
-
 const sendMails: DueTask = {
   name: TASK.mail,
   title: { pt: 'Enviar e-mails', en: 'Send emails' },
@@ -347,7 +337,6 @@ export const DUE_TASKS: readonly DueTask[] = [
   expireDueWithdrawals,
   payOutWithdrawals,
   watchWebhooks,
-  endDuePauses,
   sendMails,
   wakeDeliveries,
 ]

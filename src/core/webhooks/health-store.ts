@@ -123,26 +123,6 @@ export const FAILING: DueKind = {
   except: (now) => `greatest(${now}, ${ACTION_AT}) - d.failed_at > ${ms(FAILURE_COUNTS_MS)}`,
 }
 
-/** Webhooks whose pause is over. */
-export const PAUSED: DueKind = {
-  name: 'end pauses of webhooks',
-  table: 'webhooks',
-  key: 'id',
-  dueAt: 'paused_until',
-  where: `d.paused_until is not null`,
-}
-
-/** Returns how many pauses were ended. One that was made longer meanwhile goes on. */
-export async function endPauses(tx: Tx, companyId: Uuid, ids: Uuid[], now: Date): Promise<number> {
-  const rows = await tx.query({
-    name: 'end_pauses',
-    text: `update webhooks set paused_until = null
-           where company_id = $1 and id = any ($2::uuid[]) and paused_until <= $3 returning 1`,
-    values: [companyId, uuids(ids), now],
-  })
-  return rows.length
-}
-
 /** The active webhooks of a company that fail, no matter for how long. */
 export async function listFailing(tx: Tx, companyId: Uuid): Promise<FailingWebhook[]> {
   const rows = await tx.query<FailingRow>({

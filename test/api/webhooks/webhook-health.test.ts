@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FAILURES_BEFORE_PAUSE } from '../../../src/core/webhooks/health-rules.ts'
 import { addFailures } from '../../../src/core/webhooks/health-store.ts'
-import { endDuePauses, watchWebhooks } from '../../../src/worker/due.ts'
+import { watchWebhooks } from '../../../src/worker/due.ts'
 import { clearQueue, purgeDeliveries } from '../../../src/worker/webhooks.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
@@ -186,19 +186,6 @@ test('a webhook that is activated again has no failures', async () => {
   await delivering.run()
   const { body: list } = await client.get(`/webhook/${webhook.id}/deliveries`)
   assert.deepEqual([...new Set(list.data.map(({ status }: Any) => status))], ['DELIVERED'])
-})
-
-test('a pause is shown until it is over, and not after', async () => {
-  const { client, webhook } = await makeFailing()
-  for (let i = 0; i < 10; i++) await sendOne(client, webhook)
-  const { pausedUntil } = await shown(client, webhook)
-  const left_s = (Date.parse(pausedUntil) - api.clock.now().getTime()) / 1000
-  api.clock.advance(left_s - 1)
-  await endDuePauses.run(api.app)
-  assert.equal((await shown(client, webhook)).pausedUntil, pausedUntil)
-  api.clock.advance(1)
-  await endDuePauses.run(api.app)
-  assert.equal((await shown(client, webhook)).pausedUntil, undefined)
 })
 
 test('a new address resets the failures, and no other change does', async () => {
