@@ -56,6 +56,7 @@ const FOLDERS: Record<string, Step[]> = {
     step('createProduct', { keep: { productId: 'id' } }),
     step('listProducts'),
     step('getProduct', { path: 'productId' }),
+    step('listOlderProducts', { path: 'productId' }),
     step('changeProduct', { path: 'productId' }),
   ],
   Charges: [
