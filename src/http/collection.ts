@@ -56,7 +56,6 @@ const FOLDERS: Record<string, Step[]> = {
     step('createProduct', { keep: { productId: 'id' } }),
     step('listProducts'),
     step('getProduct', { path: 'productId' }),
-    step('listOlderProducts', { path: 'productId' }),
     step('changeProduct', { path: 'productId' }),
   ],
   Charges: [

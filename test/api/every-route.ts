@@ -180,13 +180,6 @@ const products: Try[] = [
     found: (client, { product }) => client.get(`/product/${product}`),
     product_not_found: (client) => client.get(`/product/${NO_PRODUCT}`),
   }),
-  ...on('listOlderProducts', {
-    listed: async (client) => {
-      const id = idOf(await client.post('/product', SIMPLE_PRODUCT))
-      return client.get(`/product/${id}/older`)
-    },
-    product_not_found: (client) => client.get(`/product/${NO_PRODUCT}/older`),
-  }),
   ...on('changeProduct', {
     changed: (client, { product }) =>
       client.put(`/product/${product}`, { price: 2990, sku: null, status: 'INACTIVE' }),

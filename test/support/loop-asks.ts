@@ -52,7 +52,6 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   createProduct: () => [at('/product', LARGE_PRODUCT)],
   listProducts: () => list('/product'),
   getProduct: ({ product }) => [at(`/product/${product}`)],
-  listOlderProducts: ({ product }) => [at(`/product/${product}/older`)],
   changeProduct: ({ product }) => [at(`/product/${product}`, LARGE_PRODUCT)],
   deleteProduct: () => [at('/product/prod_00000000000000000000000000')],
   createWebhook: () => [

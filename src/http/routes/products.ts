@@ -93,28 +93,6 @@ const get = route({
   },
 })
 
-const listOlder = route({
-  method: 'GET',
-  path: '/product/{id}/older',
-  operationId: 'listOlderProducts',
-  client: ['products', 'listOlder'],
-  sample: newest('listProducts'),
-  tag: 'Products',
-  summary: 'List the products created just before a product',
-  scope: 'catalog:read',
-  data: Type.Array(ProductView),
-  status: 200,
-  message: 'Products listed.',
-  problems: ['product_not_found'],
-  async handle(call) {
-    const { app, company } = call
-    const after = productIdOf(call)
-    if (!(await find(app.db, company.id, after))) throw problem('product_not_found')
-    const part = { limit: 10, after, status: null, type: null }
-    return { data: (await list(app.db, company.id, part)).map(showProduct) }
-  },
-})
-
 const changeOne = route({
   method: 'PUT',
   path: '/product/{id}',
@@ -169,4 +147,4 @@ const removeOne = route({
   },
 })
 
-export const productRoutes = [create, listAll, get, listOlder, changeOne, removeOne]
+export const productRoutes = [create, listAll, get, changeOne, removeOne]
