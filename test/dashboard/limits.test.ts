@@ -25,18 +25,6 @@ test('people of one company open so many pages a second, and others go on', asyn
   assert.equal((await person.get('/new')).status, 200)
 })
 
-test('people of one company send 30 forms at once, then one a second, and others go on', async (t) => {
-  const time = stopTime(t)
-  const [busy, other] = [await api.client(), await api.client()]
-  const [person, neighbour] = [await signIn(api, busy.company), await signIn(api, other.company)]
-  const send = async (member: Member) => (await member.post('/products/new', {})).status
-  for (let count = 0; count < 30; count++) assert.equal(await send(person), 400)
-  assert.equal(await send(person), 429)
-  assert.equal(await send(neighbour), 400)
-  time.advance(1)
-  assert.equal(await send(person), 400)
-})
-
 test('a company uploads five certificates at once, then one in 30 seconds', async (t) => {
   const time = stopTime(t)
   const { client } = await trust()

@@ -40,16 +40,12 @@ const OPENED = { perSecond: 20, burst: 200 }
 const entered = new WeakMap<FastifyRequest, Entered>()
 type Entered = { visitor: SignedIn; company: Company; role: Role }
 
-/** Forms that people of a company send. */
-const SENT = { perSecond: 1, burst: 30 }
-
 /** The pages of a company, for its people. */
 export function registerDashboard(scope: FastifyInstance, site: Site): void {
   readUploads(scope, (request, token) => requireToken(entered.get(request)!.visitor, token))
   const { limits, config } = site.app
   const limit =
     config.rateLimit && limits.rate('pages of a company', OPENED.perSecond, OPENED.burst)
-  const sent = config.rateLimit && limits.rate('forms of a company', SENT.perSecond, SENT.burst)
   scope.get('/dashboard', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)
     return visitor ? showCompanies(visitor) : askToSignIn(request, reply)
@@ -66,10 +62,6 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
         // The company may have changed its place while the body arrived.
         const visit = await visitOf(withForm(visitor), company, role)
         try {
-          const wait_s = (route.method === 'POST' && (await sent?.take(company.id))) || 0
-          if (wait_s > 0) {
-            throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
-          }
           return await route.handle(visit)
         } catch (error) {
           return showFault(visit, error)
