@@ -30,7 +30,10 @@ for (const [path, text] of texts) {
     const target = join(dirname(path), from!)
     add(importers, target, path)
     for (const name of names!.split(',')) {
-      const [own] = name.trim().replace(/^type /, '').split(' as ')
+      const [own] = name
+        .trim()
+        .replace(/^type /, '')
+        .split(' as ')
       if (own) add(users, `${target} ${own}`, path)
     }
   }
@@ -42,7 +45,9 @@ const usedBy = (n: number) => names.filter((name) => (users.get(name)?.size ?? 0
 
 const migrations = globSync(['migrations/*.sql', 'migrations/before-baseline/*.sql'], { cwd: root })
 const baseline = migrations.find((path) => path.endsWith('baseline.sql'))
-const sql = (baseline ? [baseline] : migrations).map((path) => readFileSync(join(root, path), 'utf8'))
+const sql = (baseline ? [baseline] : migrations).map((path) =>
+  readFileSync(join(root, path), 'utf8'),
+)
 const inSql = (pattern: RegExp) => sql.reduce((all, text) => all + count(text, pattern), 0)
 
 const figures = {
