@@ -58,7 +58,6 @@ test('a subscription needs a frequency, and has its days', async () => {
   assert.deepEqual([data.frequency, data.dayDue, data.dayGenerateCharge], ['MONTHLY', 5, 10])
   const list = await owner.get('/products?type=RECURRING')
   assert.match(list.text, /Clube do pão/)
-  assert.match((await owner.get('/subscribable')).text, /Clube do pão/)
   assert.match(list.text, /Assinatura · Mensal/)
   assert.doesNotMatch((await owner.get('/products?type=ONE_TIME')).text, /Clube do pão/)
 })

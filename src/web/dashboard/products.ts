@@ -15,7 +15,7 @@ import {
   textOf,
 } from './form-parts.ts'
 import { card, money, notFound, nothing, pager, pill, table } from './parts.ts'
-import { catalogRoutes, sendPage } from './record-pages.ts'
+import { catalogRoutes } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = '50'
@@ -368,54 +368,16 @@ const en: Texts = {
 
 const PRODUCTS: Record<Language, Texts> = { pt, en }
 
-const SUBSCRIBABLE: Record<Language, string> = {
-  pt: 'Produtos de assinatura',
-  en: 'Products to subscribe to',
-}
-
-/** The products that a subscription can be made of. */
-async function showSubscribable(visit: Visit) {
-  const title = SUBSCRIBABLE[visit.language]
-  const { data, next } = await visit.operate<ShownProduct[]>('listProducts', {
-    query: {
-      type: 'RECURRING',
-      limit: PAGE_SIZE,
-      ...(visit.query.after && { after: visit.query.after }),
-    },
-  })
-  const found = table(
-    title,
-    [
-      { title: PRODUCTS[visit.language].fields.name.label, kind: 'main', of: ({ name }) => name },
-      { title: PRODUCTS[visit.language].price, kind: 'number', of: ({ price }) => money(price) },
-    ],
-    data,
-    nothing(visit.language, PRODUCTS[visit.language].none),
-  )
-  const body = card(null, html`${found}${pager(visit, next)}`)
-  return sendPage(visit, { here: 'products' }, { title, body })
-}
-
-const subscribable: DashboardRoute = {
-  method: 'GET',
-  path: '/subscribable',
-  needs: 'catalog:read',
-  handle: showSubscribable,
-}
-
-export const productsRoutes: DashboardRoute[] = [
-  subscribable,
-  ...catalogRoutes<ShownProduct>({
-    here: 'products',
-    find: 'getProduct',
-    make: 'createProduct',
-    change: 'changeProduct',
-    remove: 'deleteProduct',
-    texts: PRODUCTS,
-    list,
-    show,
-    typed: ({ query }, product) => (product ? typedProduct(product) : emptyProduct(query.type)),
-    fields: ({ language }, typed, fault) => productFields(typed, fault, language),
-    body: productBody,
-  }),
-]
+export const productsRoutes: DashboardRoute[] = catalogRoutes<ShownProduct>({
+  here: 'products',
+  find: 'getProduct',
+  make: 'createProduct',
+  change: 'changeProduct',
+  remove: 'deleteProduct',
+  texts: PRODUCTS,
+  list,
+  show,
+  typed: ({ query }, product) => (product ? typedProduct(product) : emptyProduct(query.type)),
+  fields: ({ language }, typed, fault) => productFields(typed, fault, language),
+  body: productBody,
+})
