@@ -8,6 +8,7 @@ import { callbackBody } from '../src/provider/callback.ts'
 import { chargeTxid } from '../src/provider/txid.ts'
 import { testCluster } from './citus/cluster.ts'
 import { type Client, startApi } from './support/api.ts'
+import { ON_PLAIN } from './support/on-plain.ts'
 import { makeReceiver, openDeliveryWorker } from './support/webhooks.ts'
 
 /**
@@ -378,7 +379,7 @@ const INDEXES: Record<string, Record<string, string>> = {
 }
 
 for (const [table, expected] of Object.entries(INDEXES)) {
-  test(`each index of ${table} enforces something, or a query needs it`, async () => {
+  test(`each index of ${table} enforces something, or a query needs it`, ON_PLAIN, async () => {
     const found = await api.rows<{ name: string; isUnique: boolean }>(
       `select indexrelid::regclass::text as name, indisunique as "isUnique" from pg_index
        where indrelid = $1::regclass`,

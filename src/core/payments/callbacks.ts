@@ -227,7 +227,7 @@ const FIRST_LEASE_MS = 30_000
 const MAX_ATTEMPTS = 7
 const MAX_STORED = 256
 /** How many callbacks of a company are processed together. */
-const MAX_ASKED = 32
+const MAX_ASKED = 64
 /** How many groups of payments are matched in one transaction. */
 const MAX_MATCHED_TOGETHER = 64
 

@@ -18,6 +18,7 @@ import type { Provider } from '../../../src/provider/port.ts'
 import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/due.ts'
 import { payer, startApi } from '../../support/api.ts'
 import { signIn } from '../../support/dashboard.ts'
+import { ON_PLAIN } from '../../support/on-plain.ts'
 import { makeCharge, makePaid, makeUnmatched } from '../../support/payments.ts'
 import { dueAt } from '../../support/requests.ts'
 import { answer, confirm, confirmed, rowOf, start, waiting } from '../../support/withdrawals.ts'
@@ -265,52 +266,63 @@ test('the database refuses by itself what no record of money may be', async () =
   }
 })
 
-test('the database refuses by itself a posting that moves nothing, or money that is not there', async () => {
-  const { client } = await withEveryRecord()
-  const post = (fields: object) =>
-    api.rows(
-      `insert into postings select (jsonb_populate_record(p, $2)).* from postings p
+test(
+  'the database refuses by itself a posting that moves nothing, or money that is not there',
+  ON_PLAIN,
+  async () => {
+    const { client } = await withEveryRecord()
+    const post = (fields: object) =>
+      api.rows(
+        `insert into postings select (jsonb_populate_record(p, $2)).* from postings p
        where company_id = $1 order by entry desc limit 1`,
-      [client.company.id, JSON.stringify({ entry: 1000, kind: 'OPENING', ref: 'new', ...fields })],
-    )
-  for (const [constraint, fields] of [
-    ['postings_amount_check', { amount: 0 }],
-    ['postings_amount_check', { amount: -1 }],
-    ['postings_check', { debit: 'held', credit: 'held' }],
-    ['postings_debit_check', { debit: 'other' }],
-    ['postings_credit_check', { credit: 'other' }],
-    ['postings_entry_check', { entry: 0 }],
-    ['postings_available_check', { debit: 'available', credit: 'held', available: -1 }],
-    ['postings_held_check', { held: -1 }],
-    ['postings_pending_check', { pending: -1 }],
-    ['postings_unmatched_check', { unmatched: -1 }],
-  ] as const) {
-    await assert.rejects(
-      post(fields),
-      violating(constraint),
-      `${constraint}: ${JSON.stringify(fields)}`,
-    )
-  }
-})
+        [
+          client.company.id,
+          JSON.stringify({ entry: 1000, kind: 'OPENING', ref: 'new', ...fields }),
+        ],
+      )
+    for (const [constraint, fields] of [
+      ['postings_amount_check', { amount: 0 }],
+      ['postings_amount_check', { amount: -1 }],
+      ['postings_check', { debit: 'held', credit: 'held' }],
+      ['postings_debit_check', { debit: 'other' }],
+      ['postings_credit_check', { credit: 'other' }],
+      ['postings_entry_check', { entry: 0 }],
+      ['postings_available_check', { debit: 'available', credit: 'held', available: -1 }],
+      ['postings_held_check', { held: -1 }],
+      ['postings_pending_check', { pending: -1 }],
+      ['postings_unmatched_check', { unmatched: -1 }],
+    ] as const) {
+      await assert.rejects(
+        post(fields),
+        violating(constraint),
+        `${constraint}: ${JSON.stringify(fields)}`,
+      )
+    }
+  },
+)
 
-test('the simulated bank carries out an order once, and gives no ids of other banks', async () => {
-  const { client } = await withEveryRecord()
-  const copy = (fields: object) =>
-    api.rows(
-      `insert into simulated_transfers select (jsonb_populate_record(t, $2)).*
+test(
+  'the simulated bank carries out an order once, and gives no ids of other banks',
+  ON_PLAIN,
+  async () => {
+    const { client } = await withEveryRecord()
+    const copy = (fields: object) =>
+      api.rows(
+        `insert into simulated_transfers select (jsonb_populate_record(t, $2)).*
        from simulated_transfers t where account_id = $1 and direction = 'sent'`,
-      [client.company.id, JSON.stringify(fields)],
-    )
-  const id = `E99999999${'a'.repeat(23)}`
-  for (const [constraint, fields] of [
-    ['transfers_order', { end_to_end_id: id }],
-    ['transfers_own_ids', { end_to_end_id: id.replace('9', '1'), order_id: 'new' }],
-    ['transfers_amount_check', { end_to_end_id: id, order_id: 'new', amount: 0 }],
-  ] as const) {
-    await assert.rejects(copy(fields), violating(constraint))
-  }
-  await copy({ end_to_end_id: id, order_id: 'new' })
-})
+        [client.company.id, JSON.stringify(fields)],
+      )
+    const id = `E99999999${'a'.repeat(23)}`
+    for (const [constraint, fields] of [
+      ['transfers_order', { end_to_end_id: id }],
+      ['transfers_own_ids', { end_to_end_id: id.replace('9', '1'), order_id: 'new' }],
+      ['transfers_amount_check', { end_to_end_id: id, order_id: 'new', amount: 0 }],
+    ] as const) {
+      await assert.rejects(copy(fields), violating(constraint))
+    }
+    await copy({ end_to_end_id: id, order_id: 'new' })
+  },
+)
 
 test('a key is revoked once, and was last used when it was used last', async () => {
   const { company } = await api.client()
