@@ -131,6 +131,25 @@ test('what is claimed begins at once, because its lease runs', async () => {
   assert.equal(begun.size, 3)
 })
 
+test('what is claimed while the process is told to stop is done before it stops', async () => {
+  const [id, stop, done] = [newId(), new AbortController(), new Set<Uuid>()]
+  await workOff(app, {
+    ...MANNER,
+    task: 'stopped',
+    signal: stop.signal,
+    isClaimed: true,
+    async find() {
+      stop.abort()
+      return { due: new Map([[id, 1]]), isFull: false }
+    },
+    async act(companyId) {
+      done.add(companyId)
+      return 1
+    },
+  })
+  assert.deepEqual([...done], [id])
+})
+
 test('two long queues do not keep a third company waiting, however often the task is woken', async () => {
   const [a, b, c] = [newId(), newId(), newId()]
   const left = new Map([

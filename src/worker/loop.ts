@@ -53,15 +53,19 @@ export async function workOff<T>(app: FullApp, work: Work<T>): Promise<void> {
     else served.add(companyId)
     hasNextRound ||= done > 0 && isFull
   }
+  const startWaiting = () => {
+    for (const [companyId, part] of waiting) {
+      if (isClaimed || busy.size < atOnce) busy.set(companyId, start(companyId, part))
+    }
+  }
   try {
     while (!signal?.aborted) {
-      for (const [companyId, part] of waiting) {
-        if (isClaimed || busy.size < atOnce) busy.set(companyId, start(companyId, part))
-      }
+      startWaiting()
       const isFree = waiting.size === 0 && busy.size < atOnce
       if (isFree && !maySearch && hasNextRound) {
         served.clear()
-        ;[maySearch, hasNextRound] = [true, false]
+        maySearch = true
+        hasNextRound = false
       }
       if (isFree && maySearch) {
         maySearch = false
@@ -70,6 +74,8 @@ export async function workOff<T>(app: FullApp, work: Work<T>): Promise<void> {
         const { due, isFull } = await find([...aside, ...idle, ...served, ...busy.keys()])
         for (const [companyId, part] of due) waiting.set(companyId, part)
         wasFull = isFull
+        // What was claimed while the signal aborted is done too: until its lease ends, nobody can.
+        if (isClaimed) startWaiting()
         maySearch ||= isFull && due.size > 0
         continue
       }
