@@ -11,6 +11,7 @@ type Operation = {
   operationId: string
   summary: string
   description: string
+  tags: string[]
   parameters: (Parameter | { $ref: string })[]
   requestBody?: { content: { 'application/json': { example: object } } }
 }
@@ -22,7 +23,7 @@ type Step = {
   /** If it is not the summary of the operation. */
   name?: string
   /** The variable that each parameter of the path comes from. */
-  path?: string
+  path?: string | undefined
   /** In place of the example of the document, or fields of it. */
   body?: Record<string, unknown>
   /** Variables that are set from the answer, by the field in `data` that they come from. */
@@ -43,33 +44,23 @@ const PLAN = {
 }
 const AGREED = { productId: '{{planId}}', customerId: '{{customerId}}' }
 
-/** In an order in which each record is created before it is used, and deleted last. */
+/**
+ * In an order in which each record is created before it is used, and deleted last. An operation
+ * that is not here is sent at the end of the folder of its tag, with the first record made there.
+ */
 const FOLDERS: Record<string, Step[]> = {
-  Company: [step('getCompany'), step('changeCompany'), step('compareVersions')],
+  Company: [],
   Customers: [
     step('createCustomer', { keep: { customerId: 'id' } }),
-    step('listCustomers'),
-    step('getCustomer', { path: 'customerId' }),
     step('changeCustomer', { body: { id: '{{customerId}}' } }),
   ],
-  Products: [
-    step('createProduct', { keep: { productId: 'id' } }),
-    step('listProducts'),
-    step('getProduct', { path: 'productId' }),
-    step('changeProduct', { path: 'productId' }),
-  ],
+  Products: [step('createProduct', { keep: { productId: 'id' } })],
   Charges: [
     step('createPixCharge', { keep: { chargeId: 'id' } }),
     step('getCharge', { path: 'chargeId' }),
     step('simulatePayment', { path: 'chargeId' }),
-    step('getChargeStatus', { path: 'chargeId' }),
-    step('listCharges'),
-    step('summarizeCharges'),
-    step('createPaymentLink'),
     step('duplicateCharge', { path: 'chargeId', keep: { duplicateId: 'id' } }),
     step('cancelCharge', { path: 'duplicateId' }),
-    step('createStaticCode'),
-    step('getSalesLimits'),
   ],
   Subscriptions: [
     step('createProduct', {
@@ -99,7 +90,7 @@ const FOLDERS: Record<string, Step[]> = {
     step('getEvent', { path: 'eventId' }),
     step('listEventDeliveries', { path: 'eventId' }),
   ],
-  Requests: [step('listRequests')],
+  Requests: [],
   Refunds: [step('refundCharge', { path: 'chargeId' }), step('listRefunds', { path: 'chargeId' })],
   Payments: [
     step('receivePayment', { keep: { endToEndId: 'endToEndId' } }),
@@ -131,7 +122,7 @@ const FOLDERS: Record<string, Step[]> = {
     step('makeWithdrawalCode', { path: 'withdrawalId', keep: { otp: 'code' } }),
     step('confirmWithdrawal', { path: 'withdrawalId', body: { otp: '{{otp}}' } }),
   ],
-  Sandbox: [step('getClock'), step('moveClock')],
+  Sandbox: [],
   Deleting: [
     step('deleteWebhook', { path: 'webhookId' }),
     step('deleteProduct', { path: 'productId' }),
@@ -147,11 +138,11 @@ export function collection(publicUrl: string): unknown {
   const found = operationsOf(publicUrl)
   const folders = Object.entries(FOLDERS).map(([name, steps]) => ({
     name,
-    item: steps.map((one) => itemOf(one, found.get(one.operationId)!)),
+    item: [...steps, ...stepsWithout(name, [...found.values()])].map((one) =>
+      itemOf(one, found.get(one.operationId)!),
+    ),
   }))
-  const kept = Object.values(FOLDERS).flatMap((steps) =>
-    steps.flatMap(({ keep = {} }) => Object.keys(keep)),
-  )
+  const kept = Object.values(FOLDERS).flatMap(keptBy)
   return {
     info: {
       name: `Vintém ${LATEST.name}`,
@@ -169,6 +160,19 @@ export function collection(publicUrl: string): unknown {
     ],
     item: folders,
   }
+}
+
+const LISTED = new Set(
+  Object.values(FOLDERS).flatMap((steps) => steps.map((one) => one.operationId)),
+)
+const keptBy = (steps: Step[]) => steps.flatMap(({ keep = {} }) => Object.keys(keep))
+
+/** Steps for the operations of a tag that no folder lists. */
+function stepsWithout(tag: string, found: Found[]): Step[] {
+  const path = keptBy(FOLDERS[tag]!)[0]
+  return found.flatMap(({ operation: { operationId, tags } }) =>
+    tags[0] === tag && !LISTED.has(operationId) ? [{ operationId, path }] : [],
+  )
 }
 
 function operationsOf(publicUrl: string): Map<string, Found> {

@@ -11,12 +11,11 @@ const LONG = '😀'.repeat(140)
 const list = (path: string, ...more: string[]): Ask[] =>
   ['', ...more].map((query) => at(`${path}?limit=1000${query && `&${query}`}`))
 
-/** The dearest requests to every operation, by its name. */
+/** The dearest requests to an operation, by its name, if the example of the docs is not dear. */
 export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   createPixCharge: () => [
     at('/charge/pix', { amount: 1990, customer: LARGE_PAYER, externalId: LONG, devMode: true }),
   ],
-  createStaticCode: () => [at('/charge/pix/static', { amount: 1 })],
   createPaymentLink: ({ product }) => [at('/charge/payment-link', largeLink(product))],
   getCharge: ({ link, paid }) => [at(`/charge/${link.id}`), at(`/charge/${paid.id}`)],
   getChargeStatus: ({ link }) => [at(`/charge/${link.id}/status`)],
@@ -25,7 +24,6 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   simulatePayment: ({ paid }) => [at(`/charge/${paid.id}/simulate-payment`)],
   cancelCharge: ({ canceled }) => [at(`/charge/${canceled}/cancel`)],
   duplicateCharge: ({ link }) => [at(`/charge/duplicate/${link.id}`, { externalId: LONG })],
-  getSalesLimits: () => [at('/charge/sales-limits')],
   createRecurrence: ({ recurring, customer }) => [
     at('/pix-automatic/recurrences', { productId: recurring, customerId: customer }),
   ],
@@ -70,10 +68,8 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   getEvent: () => [at('/event/evt_00000000000000000000000000')],
   listEventDeliveries: () => [at('/event/evt_00000000000000000000000000/deliveries')],
   listRequests: () => list('/request-log', 'status=REFUSED', 'operation=listCharges'),
-  getBalance: () => [at('/account-balance')],
   getStatement: () =>
     list('/account-balance/statement', 'format=csv', 'format=csv&dialect=br', 'account=available'),
-  startWithdrawal: () => [at('/account-balance/withdraw', { value: 500 })],
   listWithdrawals: () => list('/account-balance/withdraw', 'status=COMPLETED'),
   getWithdrawal: ({ completed }) => [at(`/account-balance/withdraw/${completed}`)],
   confirmWithdrawal: ({ completed }) => [
@@ -81,11 +77,8 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   ],
   cancelWithdrawal: ({ completed }) => [at(`/account-balance/withdraw/${completed}/cancel`)],
   resendWithdrawalCode: ({ completed }) => [at(`/account-balance/withdraw/${completed}/resend`)],
-  getCompany: () => [at('/company')],
   compareVersions: () => [at('/company/version-changes?from=2025-01-01&to=2026-08-16')],
   changeCompany: () => [at('/company', { name: LONG.slice(0, 100) })],
-  getClock: () => [at('/sandbox/clock')],
-  moveClock: () => [at('/sandbox/clock', { advance: 1 })],
   receivePayment: () => [at('/sandbox/payment', { amount: 500, payer: { name: LONG } })],
   returnPayment: () => [at('/sandbox/payment/E1/return', { reason: 'FRAUD' })],
   makeWithdrawalCode: ({ completed }) => [at(`/sandbox/withdraw/${completed}/code`)],
