@@ -6,6 +6,8 @@
 -- company. Companies live in several databases, the places, and people in the first of them. So a
 -- table of a company names no person by a constraint, and a table of people no company.
 
+-- An older version may have made this table, and nothing else.
+alter table schema_migrations add column if not exists needs integer not null default 0;
 comment on table schema_migrations is 'Migrations that were applied to this database.';
 
 -- The installation, and its databases.

@@ -213,3 +213,33 @@ test('a newer database is refused if it has lost what the code uses, and only th
   assert.deepEqual(await migrate(url, known.slice(0, 2)), [], 'the version before')
   await assert.rejects(migrate(url, known.slice(0, 1)), /newer than this version .*0003_no_shops/)
 })
+
+test('a migration outside a transaction is recorded at once with what it needs', async () => {
+  const url = await emptyDatabase()
+  const { folder } = migrations()
+  const contract = '  -- contract since 0002: every sale has a number of its own since then\n'
+  const index = 'create unique index concurrently sales_number on sales (id);\n'
+  writeFileSync(join(folder, '0003_numbers.sql'), `-- no transaction\n${contract}${index}`)
+  const known = readMigrations(folder)
+  await migrate(url, known.slice(0, 2))
+  await connected(url, async (client) => {
+    await client.query(`create function fail() returns trigger language plpgsql as $$ begin
+      raise exception 'the process ends here'; end $$`)
+    await client.query(`create trigger ends before update on schema_migrations
+      for each statement execute function fail()`)
+  })
+  await migrate(url, known).catch(() => {})
+  await migrate(url, known)
+  await assert.rejects(migrate(url, known.slice(0, 1)), /newer than this version .*0003_numbers/)
+})
+
+test('what an older version has left of its first start is no obstacle', async () => {
+  const url = await emptyDatabase()
+  await connected(url, (client) =>
+    client.query(`create table schema_migrations (
+      version integer primary key, name text not null, checksum text not null,
+      applied_at timestamptz not null default now())`),
+  )
+  assert.equal((await migrate(url))[0], 'baseline.sql')
+  assert.deepEqual(await migrate(url), [])
+})

@@ -78,26 +78,42 @@ test('a function that has another form for Citus changes in both', () => {
 
 type Statement = { text: string; comments: string[] }
 
-/** Statements in small letters, with the comments above each. A line with a semicolon ends one. */
+/** The words of a block between which its statements are. */
+const BLOCK = /\b(?:begin|declare|exception|then|else|loop|end)\b/gi
+
+/** Statements in small letters, with the comments above each. Bodies of functions are left out. */
 function statementsIn(sql: string): Statement[] {
   const found: Statement[] = []
   let [code, comments]: string[][] = [[], []]
-  for (const line of sql.replace(/\$\$.*?\$\$/gs, '').split('\n')) {
-    if (line.trim().startsWith('--')) comments!.push(line.trim())
-    else code!.push(line.replace(/'[^']*'/g, "''").replace(/--.*$/, ''))
-    if (!code!.at(-1)?.trimEnd().endsWith(';')) continue
-    found.push({
-      text: code!.join(' ').replace(/\s+/g, ' ').trim().toLowerCase(),
-      comments: comments!,
-    })
+  const end = () => {
+    const text = code!.join(' ').replace(/\s+/g, ' ').trim().toLowerCase()
+    if (text === '') return
+    found.push({ text, comments: comments! })
     ;[code, comments] = [[], []]
   }
+  const run = sql.replace(/^\s*do\s+\$\$(.*?)\$\$/gims, (_, body) => body.replace(BLOCK, ';'))
+  for (const line of run.replace(/\$\$.*?\$\$/gs, '').split('\n')) {
+    if (line.trim().startsWith('--')) {
+      comments!.push(line.trim())
+      continue
+    }
+    const parts = line
+      .replace(/'[^']*'/g, "''")
+      .replace(/--.*$/, '')
+      .split(';')
+    for (const [i, part] of parts.entries()) {
+      if (i > 0) end()
+      code!.push(part)
+    }
+  }
+  end()
   return found
 }
 
 /** What may break the version before, which still runs: it reads, or writes without what is new. */
 const TAKES_AWAY: [what: string, isIt: RegExp][] = [
   ['drops something', /^drop (?!index\b)|^alter table .*\bdrop (?!constraint\b|not null\b)/],
+  ['runs a text', /^execute\b/],
   ['renames or moves something', /^alter .*\b(?:rename|set schema)\b/],
   ['changes a type', /^alter type\b|^alter table .*\balter (?:column )?\w+ (?:set data )?type\b/],
   ['refuses null', /^alter table .*\bset not null\b/],
@@ -112,6 +128,18 @@ const REFUSES_ROWS = [
   /^create unique index .*?\bon (\w+) (.*)/,
 ]
 
+/** Unique indexes. Without one, a statement with ON CONFLICT and its columns fails. */
+const UNIQUE = new Set(
+  readMigrations()
+    .flatMap(({ sql, baseline = '' }) => [sql, baseline])
+    .flatMap((sql) => [...sql.matchAll(/\bunique index (?:concurrently )?(\w+)/g)])
+    .map(([, name]) => name!),
+)
+const dropsUnique = (text: string): boolean =>
+  text
+    .matchAll(/\bdrop (?:index|constraint) (?:concurrently )?(?:if exists )?(\w+)/g)
+    .some(([, name]) => UNIQUE.has(name!) || /_(?:pkey|key)$/.test(name!))
+
 /** Since which migration no version uses it, and why. */
 const CONTRACT = /^-- contract since (\d{4}): \S/
 
@@ -124,7 +152,9 @@ function takenAway(sql: string, lastRelease: number): string[] {
   const isNew = (table: string, rule: string) =>
     tables.has(table) || [...rule.matchAll(/\w+/g)].some(([word]) => columns.has(word))
   return statements.flatMap(({ text, comments }) => {
-    const what = TAKES_AWAY.find(([, isIt]) => isIt.test(text))?.[0]
+    const what = dropsUnique(text)
+      ? 'drops what is unique'
+      : TAKES_AWAY.find(([, isIt]) => isIt.test(text))?.[0]
     const rules = REFUSES_ROWS.map((rule) => rule.exec(text)).filter((found) => found !== null)
     if (!what && rules.every(([, table, rule]) => isNew(table!, rule!))) return []
     const since = comments.map((line) => CONTRACT.exec(line)?.[1]).find((number) => number)
@@ -152,7 +182,13 @@ test('what a migration takes from the version before is found', () => {
       'alter table a drop column b;',
       'alter table a\n  drop b;',
       'alter table a alter column b drop default;',
+      'drop table a',
     ],
+    'drops what is unique': [
+      'alter table a drop constraint a_pkey;',
+      'drop index concurrently if exists charges_payment;',
+    ],
+    'runs a text': ["do $$ begin execute 'drop table a'; end $$;"],
     'renames or moves something': [
       'alter table a rename column b to c;',
       'alter table a rename to b;',
@@ -179,6 +215,12 @@ test('what a migration takes from the version before is found', () => {
       assert.deepEqual(found(`-- contract since 0070: \n${sql}`), [what], 'it gives a reason')
     }
   }
+  const hidden = [
+    'alter table a add column b int; drop table c;',
+    'do $$ begin if true then alter table a drop column b; end if; end $$;',
+    'do $$ begin\n  alter table a drop column b;\nexception when others then null; end $$;',
+  ]
+  for (const sql of hidden) assert.deepEqual(found(sql), ['drops something'], sql)
   const good = `create table a (b uuid not null, constraint a_b check (b is not null));
     alter table a add constraint a_c check (c > 0); -- drop table a;
     create unique index a_b on a (b);

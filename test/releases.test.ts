@@ -206,6 +206,34 @@ test('the server of the last release works on our tables', async (t) => {
   }
 })
 
+test('a server goes on where a newer version adds a column to each table', async () => {
+  const DATABASE_URL = await emptyDatabase()
+  const config = { DATABASE_URL, SECRET_KEY: secretOf('releases'), DATA_DIR: temporaryFolder() }
+  const server = await startServer(config)
+  const log = createLog('silent')
+  const parts = { databaseUrl: DATABASE_URL, clock: systemClock, log, publicUrl: server.url }
+  const app = createApp({ config: readConfig(config), ...parts })
+  try {
+    const before = asking(server.url, (await makeClient(app, caller(server.url))).key)
+    await readRecords(before, await makeRecords(before, null))
+    await app.db.query({
+      text: `do $$ declare name text; begin
+               for name in select c.oid::regclass from pg_class c
+                 where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p')
+                   and not c.relispartition
+               loop execute format('alter table %s add column later int', name); end loop;
+             end $$`,
+    })
+    const { company, key } = await makeClient(app, caller(server.url))
+    const after = asking(server.url, key)
+    await readRecords(after, await makeRecords(after, null))
+    assert.deepEqual((await auditCompany(app, company.id, { whole: true })).faults, [])
+    assert.doesNotMatch(server.output(), /"level":[56]0/, 'no task fails')
+  } finally {
+    await app.db.end()
+  }
+})
+
 longTest(
   'the server of the last release works beside ours, each on what the other wrote',
   async (t) => {

@@ -33,11 +33,19 @@ export function isAway(error: unknown): boolean {
   return (
     DATABASE_AWAY.has(codeOf(error)) ||
     isUnknown(error) ||
+    isOutdated(error) ||
     /Connection terminated|timeout (?:exceeded|expired)|not queryable|Query read timeout/.test(
       message,
     )
   )
 }
+
+/**
+ * Whether the connection has prepared a statement whose rows have other columns by now, because a
+ * newer version has added one. It would fail on this connection each time.
+ */
+export const isOutdated = (error: unknown): boolean =>
+  codeOf(error) === '0A000' && (error as { routine?: string }).routine === 'RevalidateCachedQuery'
 
 /** Whether a statement was not sent, because its connection was lost before. */
 export const isNotSent = (error: unknown): boolean =>

@@ -207,3 +207,37 @@ test('a statement that comes after the end of its transaction is not sent', asyn
   await assert.rejects(late[0]!, /before its transaction ends/)
   assert.equal(await written('late'), 0)
 })
+
+test('a statement goes on when its table gets a column, on every connection', async () => {
+  const SIZE = 8
+  const own = openDatabase(await emptyDatabase(), SIZE)
+  const read = { name: 'read_places', text: 'select * from places' }
+  const all = Array.from({ length: SIZE }, (_, i) => own.of(`company ${i}`))
+  try {
+    await own.query({ text: 'create table places (id int)' })
+    await own.query({ text: 'insert into places values (1)' })
+    const addColumn = async (name: string) => {
+      let count = 0
+      const ready = Promise.withResolvers<void>()
+      const prepare = async (tx: Tx) => {
+        await tx.query(read)
+        count += 1
+        if (count === SIZE) ready.resolve()
+        await ready.promise
+      }
+      await Promise.all(all.map((one) => one.transaction(prepare)))
+      await own.query({ text: `alter table places add column ${name} int` })
+    }
+    await addColumn('street')
+    // One alone meets more connections than a transaction has attempts.
+    assert.deepEqual(await own.transaction((tx) => tx.query(read)), [{ id: 1, street: null }])
+    await addColumn('city')
+    const rows = [{ id: 1, street: null, city: null }]
+    assert.deepEqual(
+      await Promise.all(all.map((one) => one.query(read))),
+      all.map(() => rows),
+    )
+  } finally {
+    await own.end()
+  }
+})

@@ -4,7 +4,15 @@ import { assert } from '../lib/assert.ts'
 import { inSlot, takeWithin } from '../lib/fair-queue.ts'
 import { createMemo } from '../lib/memo.ts'
 import { type Problem, problem } from '../lib/problems.ts'
-import { cannotWrite, codeOf, isAway, isLostAnswer, isNotSent, isUnknown } from './away.ts'
+import {
+  cannotWrite,
+  codeOf,
+  isAway,
+  isLostAnswer,
+  isNotSent,
+  isOutdated,
+  isUnknown,
+} from './away.ts'
 import { createConfirming } from './confirming.ts'
 import { type Connections, type Kind, undivided } from './connection-counts.ts'
 import {
@@ -298,6 +306,7 @@ async function transact<R>(
   afterCommit: AfterCommit,
   retryFor_ms: number,
 ): Promise<R> {
+  const latest_ms = performance.now() + RETRY_FOR_MS
   for (let attempt = 1; ; attempt += 1) {
     const progress = { committing: false }
     try {
@@ -307,6 +316,8 @@ async function transact<R>(
       })
     } catch (error) {
       if (progress.committing && isLostAnswer(error)) afterCommit.lost()
+      // It has cost a connection. Those that are opened now are right, unless a pooler has them.
+      if (isOutdated(error) && performance.now() < latest_ms) attempt -= 1
       if (attempt >= MAX_ATTEMPTS || !mayRetry(error, progress)) throw toPublicError(error)
     }
   }

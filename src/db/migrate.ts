@@ -128,7 +128,10 @@ export const LIST_APPLIED = `select version, name, checksum,
 
 /** The last migration that a version must know to work on what this one leaves. 0: any version. */
 const needsOf = ({ sql }: Migration): number =>
-  Math.max(0, ...sql.matchAll(/^-- contract since (\d{4}): /gm).map(([, since]) => Number(since)))
+  Math.max(
+    0,
+    ...sql.matchAll(/^[ \t]*-- contract since (\d{4}): /gm).map(([, since]) => Number(since)),
+  )
 
 /**
  * Forward only. Refuses a database that has lost what the code uses, or whose history is another
@@ -214,21 +217,21 @@ async function apply(client: pg.Client, step: Step, { report }: Migrating): Prom
   }
 }
 
+/** One statement, because what runs outside a transaction may end after any. */
 async function record(client: pg.Client, { applies }: Step): Promise<void> {
+  const needs = applies.map(needsOf)
+  // Old tables get the column by a migration. None before it needs anything.
+  const [column, values] = needs.some((since) => since > 0) ? [', needs', ', $4::int4[]'] : ['', '']
   await client.query(
-    `insert into schema_migrations (version, name, checksum)
-     select * from unnest($1::int4[], $2::text[], $3::text[])`,
+    `insert into schema_migrations (version, name, checksum${column})
+     select * from unnest($1::int4[], $2::text[], $3::text[]${values})`,
     [
       applies.map(({ version }) => version),
       applies.map(({ name }) => name),
       applies.map(({ checksum }) => checksum),
+      ...(column ? [needs] : []),
     ],
   )
-  for (const one of applies) {
-    if (needsOf(one) === 0) continue
-    const values = [one.version, needsOf(one)]
-    await client.query('update schema_migrations set needs = $2 where version = $1', values)
-  }
 }
 
 /**

@@ -19,7 +19,9 @@ import {
   composeWithdrawalFailed,
   type ReturnLetter,
 } from './companies.ts'
+import { composeAccessChange, composeApproval, composeBankChange } from './members.ts'
 import { composePaymentLink, composeReceipt } from './payers.ts'
+import { composeFactorChange, composeInvitation, composeOperatorChange } from './people.ts'
 
 const NOW = new Date('2026-08-20T15:00:00Z')
 
@@ -131,6 +133,37 @@ const lettersOf = (from: Company, stranger = 'Pão'): Letter[] => [
   composeCertificateEnding(from, { bank: stranger, endsAt: CODE.expiresAt }),
   composeEmailChanged({ ...from, name: stranger }, 'antes@example.com', NOW),
   composeEmailConfirmed({ ...from, name: stranger }),
+]
+
+/** The letters to members and people in which somebody else chooses something. */
+function lettersToPeople(from: Company, stranger = 'Pão'): Letter[] {
+  const { language } = from
+  const reader = { email: 'ana@example.com', language }
+  const person = { name: stranger, email: 'bia@example.com' }
+  const keys = { pixKey: 'caio@example.com', payoutKey: CODE.destination }
+  const key = { name: stranger, scopes: ['payments:write', 'balance:write'] }
+  const { value, destination, expiresAt } = CODE
+  const asked = { value, destination, requestedBy: stranger, expiresAt, url: URL }
+  const invitation = { to: reader.email, language, by: stranger, url: URL, expiresAt }
+  const author = { kind: 'command', name: stranger, address: stranger }
+  const wrong = { what: 'wrong-code', person, tries: 3, at: NOW } as const
+  return [
+    composeBankChange(from, reader, { bank: stranger, keys, by: stranger }, NOW),
+    composeAccessChange(from, reader, { what: 'owner-added', person, by: stranger }, NOW),
+    composeAccessChange(from, reader, { what: 'key-created', key, by: stranger }, NOW),
+    composeApproval(from, reader, asked),
+    composeInvitation({ ...invitation, company: from, role: 'owner' }),
+    composeInvitation({ ...invitation, company: null, role: null }),
+    composeFactorChange(reader, 'passkey-added', { passkey: stranger }, NOW),
+    composeFactorChange(reader, 'reset', { by: stranger }, NOW),
+    composeOperatorChange(reader, { what: 'joined', person }, author, NOW),
+    composeOperatorChange(reader, wrong, author, NOW),
+  ]
+}
+
+const allLetters = (from: Company, stranger?: string): Letter[] => [
+  ...lettersOf(from, stranger),
+  ...lettersToPeople(from, stranger),
 ]
 
 /** What a reader of the HTML part sees. */
@@ -306,7 +339,7 @@ test('a letter of a sandbox or of a dev-mode link says that it is play money, ot
 
 test('nothing is loaded from anywhere, and the only address is that of the payment', () => {
   for (const language of ['pt', 'en'] satisfies Language[]) {
-    for (const { html } of lettersOf(company({ language }))) {
+    for (const { html } of allLetters(company({ language }))) {
       assert.doesNotMatch(html, /<(img|link|script|iframe|style|object|form)|src=|url\(|@import/i)
       const addresses = [...html.matchAll(/(?:href="|\w+:\/\/)[^"<\s]*/g)].map(([text]) => text)
       assert.ok(
@@ -330,9 +363,9 @@ test('no name or text of strangers and companies becomes a link, in any letter',
   ]
   for (const stranger of hostile) {
     const from = company({ name: `Banco ${stranger}`, language: 'en' })
-    for (const { text, html, subject, sender } of lettersOf(from, stranger)) {
+    for (const { text, html, subject, sender } of allLetters(from, stranger)) {
       const own = (part: string) =>
-        part.replaceAll(URL, '').replaceAll('d***@example.com', '').replace('loja.example/hook', '')
+        part.replaceAll(URL, '').replace(/[bcd]\*{3}@example\.com|loja\.example\/hook/g, '')
       assert.doesNotMatch(own(text), LINKS)
       assert.doesNotMatch(seen(own(html)), LINKS)
       assert.doesNotMatch(`${subject} ${sender?.name}`, LINKS)
@@ -355,7 +388,7 @@ test('a payer is greeted by a name that is cut, or by none if it is no name', ()
 
 test('a subject stays short, whatever a company is called', () => {
   const from = company({ name: 'Loja muito grande '.repeat(20) })
-  for (const { subject, sender } of lettersOf(from, 'x'.repeat(255))) {
+  for (const { subject, sender } of allLetters(from, 'x'.repeat(255))) {
     assert.ok([...subject].length <= 150, subject)
     assert.ok([...(sender?.name ?? '')].length <= 60)
   }
@@ -370,11 +403,12 @@ test('what strangers write can neither mark up the page nor make a line', () => 
   const tagsOf = (html: string) => html.match(/<\/?\w+|"/g)!.join('')
   fc.assert(
     fc.property(hostile, hostile, (name, stranger) => {
-      const plain = lettersOf(company())
-      lettersOf(company({ name }), stranger).forEach(({ text, html }, i) => {
+      const plain = allLetters(company())
+      allLetters(company({ name }), stranger).forEach(({ text, html, ...head }, i) => {
         assert.equal(tagsOf(html), tagsOf(plain[i]!.html))
         assert.equal(text.split('\n').length, plain[i]!.text.split('\n').length)
         assert.deepEqual(codesIn(text), codesIn(plain[i]!.text))
+        assert.doesNotMatch(`${head.subject}${head.sender?.name}`, /[\p{Cc}\u2028\u2029]/u)
         assert.doesNotMatch(text + html, /[\u2028\u2029\u202a-\u202e\u2066-\u2069\r\0]/)
       })
     }),

@@ -228,6 +228,8 @@ const MAX_ATTEMPTS = 7
 const MAX_STORED = 256
 /** How many callbacks of a company are processed together. */
 const MAX_ASKED = 64
+/** How many callbacks of a company wait here for its bank. More of them wait for the task. */
+const MAX_WAITING = 1024
 /** How many groups of payments are matched in one transaction. */
 const MAX_MATCHED_TOGETHER = 64
 
@@ -235,7 +237,10 @@ type CallbackBatchers = {
   /** Stores callbacks that arrive together in one statement. When it resolves they are durable. */
   store: Batcher<StoredCallback, null>
   /** Confirms and matches what callbacks name. Those of one company change its balance once. */
-  process: Batcher<Item, CallbackResult>
+  process: Batcher<Item, CallbackResult> & {
+    /** Whether so many of a company wait that another one should not. */
+    isFull(companyId: Uuid): boolean
+  }
   /** Matches payments that a bank has confirmed, with those of others if possible. */
   match: Match
 }
@@ -316,7 +321,8 @@ function createProcessing(means: Means): CallbackBatchers['process'] {
   async function idle(): Promise<void> {
     while (running.size > 0) await Promise.allSettled(running)
   }
-  return Object.assign(start, { idle })
+  const isFull = (companyId: Uuid) => (own.get(companyId)?.waiting ?? 0) >= MAX_WAITING
+  return Object.assign(start, { idle, isFull })
 }
 
 const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:callback:${id}`
@@ -333,7 +339,10 @@ export async function receiveCallback(
   body: unknown,
 ): Promise<{ processed: Promise<CallbackResult> }> {
   const callback = await storeCallback(app, companyId, provider, body)
-  if (!callback) return { processed: Promise.resolve('unconfirmed') }
+  // While a bank hangs, its callbacks must not fill the memory. They are stored.
+  if (!callback || app.callbacks.process.isFull(companyId)) {
+    return { processed: Promise.resolve('unconfirmed') }
+  }
   return { processed: app.callbacks.process({ app, callback }) }
 }
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditDue } from '../../../src/core/audits/commands.ts'
 import type { DueTask } from '../../../src/core/full-app.ts'
+import { receiveCallback } from '../../../src/core/payments/callbacks.ts'
 import { claimDueRefunds } from '../../../src/core/refunds/store.ts'
 import {
   billDue,
@@ -93,6 +94,28 @@ test('a callback that is due while a bank hangs is processed at once', async () 
   })
   await run.release()
   assert.equal((await read(hung, charges[0].id)).status, 'COMPLETED')
+})
+
+test('of very many callbacks for a bank that hangs the later ones wait in the database alone', async () => {
+  const hung = await openBanked(api)
+  const [first, last] = [await charged(hung), await charged(hung)]
+  const before = hung.bank.state().requests.length
+  hung.bank.faults.next('GET /pix/{e2eid}', 'slow', 100)
+  hung.bank.payer.pay(first.brCode)
+  await until('the bank is asked', () => hung.bank.state().requests.length > before)
+  // The bank is not asked about these: they have not the form of a payment's id.
+  const named = Array.from({ length: 1100 }, (_, n) => ({ pix: [{ endToEndId: `X${n}` }] }))
+  const { name } = api.app.providers.bacen
+  await Promise.all(named.map((body) => receiveCallback(api.app, hung.company.id, name, body)))
+  hung.bank.payer.pay(last.brCode)
+  await hung.bank.callbacksSent()
+  hung.bank.faults.clear()
+  await api.app.callbacks.process.idle()
+  assert.equal((await read(hung, first.id)).status, 'COMPLETED')
+  assert.equal((await read(hung, last.id)).status, 'OPEN', 'it was stored')
+  api.clock.advance(31)
+  await processDueCallbacks.run(api.app)
+  assert.equal((await read(hung, last.id)).status, 'COMPLETED')
 })
 
 const SUBSCRIPTION = { price: 4990, dayDue: 5 }
