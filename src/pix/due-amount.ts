@@ -45,6 +45,9 @@ export type DueAmount = {
   total: Cents
 }
 
+export const totalOfParts = (parts: Omit<DueAmount, 'on' | 'total'>): Cents =>
+  toCents(parts.original + parts.fine + parts.interest - parts.discount - parts.rebate)
+
 /** The last day on which nothing is added. A due date that is no business day moves to the next. */
 export const lastDayInTime = ({ dueDate }: Pick<DueTerms, 'dueDate'>): LocalDate =>
   nextBusinessDay(dueDate)
@@ -75,6 +78,15 @@ export function amountOn(original: Cents, terms: DueTerms, on: LocalDate): DueAm
   const total = toCents(base + fine + interest - discount)
   return { on, original, fine, interest, discount, rebate, total }
 }
+
+/** The same terms for a charge that is made so many days later. */
+export const moveTerms = (terms: DueTerms, days: number): DueTerms => ({
+  ...terms,
+  dueDate: addDays(terms.dueDate, days),
+  ...(terms.discounts && {
+    discounts: terms.discounts.map((one) => ({ ...one, until: addDays(one.until, days) })),
+  }),
+})
 
 /** How many days a month and a year have, by the days that are counted. */
 const DAYS = {

@@ -55,7 +55,7 @@ async function issue(ground: Ground, id = newId()) {
 }
 
 const paidOf = async ({ provider, payee }: Ground, id: Uuid) =>
-  given(await provider.findPaid(payee, id))
+  given(await provider.findPaid(payee, { id }))
 
 function charges(guarantee: Guarantee): void {
   guarantee('a charge is issued once, paid, and what has arrived is found', async (ground) => {
@@ -69,7 +69,7 @@ function charges(guarantee: Guarantee): void {
     assert.deepEqual(await paidOf(ground, id), [pix])
     assert.deepEqual(given(await provider.findReceived(payee, [endToEndId])), [pix])
     assert.deepEqual(given(await provider.listReceived(payee, around(ground))), [pix])
-    const removed = await provider.removeCharge(payee, id)
+    const removed = await provider.removeCharge(payee, { id })
     if (ground.remembers) assert.equal(given(removed), 'paid')
     assert.deepEqual(await paidOf(ground, id), [pix], 'and money stays where it is')
   })
@@ -78,7 +78,7 @@ function charges(guarantee: Guarantee): void {
     const { provider, payee } = ground
     const { id } = await issue(ground)
     for (const one of [id, id, newId()])
-      assert.equal(given(await provider.removeCharge(payee, one)), 'removed')
+      assert.equal(given(await provider.removeCharge(payee, { id: one })), 'removed')
     assert.deepEqual(await paidOf(ground, id), [])
     assert.deepEqual(await paidOf(ground, newId()), [])
   })
@@ -111,7 +111,7 @@ function payments(guarantee: Guarantee): void {
       clock.advance(2 * HOUR_s)
       paid.push(await ground.pay(brCode, AMOUNT), await ground.pay(brCode, 1))
       const removed = await issue(ground)
-      given(await provider.removeCharge(payee, removed.id))
+      given(await provider.removeCharge(payee, removed))
       const after = await ground.pay(removed.brCode, AMOUNT)
       assert.deepEqual(idsOf(await paidOf(ground, id)), paid.toSorted())
       assert.deepEqual(idsOf(await paidOf(ground, removed.id)), [after])
@@ -160,8 +160,8 @@ async function asksInVain(ground: Ground): Promise<void> {
   const sending = { id: newId(), amount: AMOUNT, pixKey: KEY, reference: REFERENCE }
   await ground.withoutRoute(async () => {
     const outcomes = [
-      await provider.findPaid(payee, id),
-      await provider.removeCharge(payee, id),
+      await provider.findPaid(payee, { id }),
+      await provider.removeCharge(payee, { id }),
       await provider.issueCharge(payee, chargeOf(ground, newId())),
       await provider.findReceived(payee, [endToEndId]),
       await provider.listReceived(payee, around(ground)),
@@ -175,7 +175,7 @@ async function asksInVain(ground: Ground): Promise<void> {
     ]
     // The token is over now, and the address of tokens has no route either.
     clock.advance(HOUR_s)
-    outcomes.push(await provider.findPaid(payee, id))
+    outcomes.push(await provider.findPaid(payee, { id }))
     for (const [i, { kind }] of outcomes.entries()) assert.equal(kind, 'unknown', `question ${i}`)
   })
   assert.deepEqual(idsOf(await paidOf(ground, id)), [endToEndId])

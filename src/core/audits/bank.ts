@@ -13,7 +13,7 @@ import { findOrders } from '../reconciliation/store.ts'
 import { findAskedUntil, findReturnsListed } from '../reconciliation-schedule.ts'
 import { find as findRefund, listOfPayments } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
-import { describeBooked, isReceived, RECEIVED_KINDS } from './records.ts'
+import { describeBooked, isOfOne, isReceived, RECEIVED_KINDS, sumOf } from './records.ts'
 import { type BookedCharge, chargesOf, spanOfPayments } from './store.ts'
 
 /** A payment counts as missing only if its callback has not arrived for so long. */
@@ -76,7 +76,7 @@ async function compareReceived(
   return received.flatMap((transfer) => {
     const own = posted.get(transfer.endToEndId) ?? []
     const [posting] = own
-    if (!posting || own.length > 1 || posting.amount !== transfer.amount) {
+    if (!posting || !isOfOne(own) || sumOf(own) !== transfer.amount) {
       return [differs(transfer, describeBooked(own))]
     }
     const charge = charges.get(posting.chargeId ?? '') ?? null

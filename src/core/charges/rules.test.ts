@@ -40,6 +40,8 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   payer: null,
   link: null,
   brCode: '000201',
+  due: null,
+  noticeAt: null,
   endToEndId: null,
   createdAt: START,
   expiresAt: at(60),

@@ -1,8 +1,8 @@
-import type { Uuid } from '../../lib/ids.ts'
-import { formatDecimal } from '../../lib/money.ts'
+import { formatDecimal, toCents } from '../../lib/money.ts'
 import { staticCode } from '../../pix/brcode.ts'
+import { type CountedDays, type DueTerms, INTEREST_TYPES, type Rate } from '../../pix/due-amount.ts'
 import { kindOfTaxId } from '../../pix/tax-id.ts'
-import type { ChargeOrder, Outcome, Payee, Provider, ReceivedPix } from '../port.ts'
+import type { ChargeOrder, ChargeRef, Outcome, Payee, Provider, ReceivedPix } from '../port.ts'
 import { chargeTxid, staticTxid, txidIn } from '../txid.ts'
 import { accept, notAnswered, notDone, type Reply, reject, unsure } from './answers.ts'
 import type { AtBank, Bank, Call } from './client.ts'
@@ -15,21 +15,21 @@ type Issued = Outcome<{ brCode: string }>
 
 export const charging = (at: AtBank): Charging => ({
   issueCharge: (payee, charge) => at(payee, (bank) => issue(bank, payee, charge)),
-  removeCharge: (payee, id) => at(payee, (bank) => remove(bank, id)),
-  findPaid: (payee, id) => at(payee, (bank) => findPaid(bank, payee, id)),
+  removeCharge: (payee, charge) => at(payee, (bank) => remove(bank, charge)),
+  findPaid: (payee, charge) => at(payee, (bank) => findPaid(bank, payee, charge)),
   // API Pix has no static codes. The key in the code is all that a payer's bank needs.
   issueStaticCode: async ({ name, city, pixKey: key }, { id, amount }) =>
     accept({ brCode: staticCode({ key, amount, name, city, txid: staticTxid(id) }) }),
 })
 
-const call = (method: Call['method'], id: Uuid, body?: unknown): Call => ({
+const call = (method: Call['method'], { id, due }: ChargeRef, body?: unknown): Call => ({
   method,
-  resource: 'cob',
+  resource: due ? 'cobv' : 'cob',
   path: `/${chargeTxid(id)}`,
   ...(body === undefined ? {} : { body }),
 })
 
-const find = (bank: Bank, id: Uuid): Promise<Reply> => bank.ask(call('GET', id))
+const find = (bank: Bank, charge: ChargeRef): Promise<Reply> => bank.ask(call('GET', charge))
 
 /**
  * Issues a charge. If the bank refuses or does not answer, it may have the charge from before, so
@@ -47,10 +47,10 @@ async function issue(bank: Bank, payee: Payee, charge: ChargeOrder): Promise<Iss
 type Ordered = { reply: Reply; issued: Issued; isMissing: boolean }
 
 async function orderOnce(bank: Bank, payee: Payee, charge: ChargeOrder): Promise<Ordered> {
-  const reply = await bank.ask(call('PUT', charge.id, bodyOf(bank, payee, charge)))
+  const reply = await bank.ask(call('PUT', charge, bodyOf(bank, payee, charge)))
   const issued = reply.kind === 'done' ? issuedBy(bank, payee, charge, reply.body) : null
   if (issued?.kind === 'accepted') return { reply, issued, isMissing: false }
-  const found = await find(bank, charge.id)
+  const found = await find(bank, charge)
   const isMissing = found.kind === 'missing'
   if (found.kind === 'done') {
     return { reply, issued: issuedBy(bank, payee, charge, found.body), isMissing }
@@ -71,11 +71,55 @@ function bodyOf({ clock }: Bank, { pixKey }: Payee, charge: ChargeOrder) {
   const name = cut(payer?.name ?? '', NAME_MAX)
   const description = cut(charge.description ?? '', DESCRIPTION_MAX)
   return {
-    calendario: { expiracao: Math.max(1, Math.ceil(left_ms / 1000)) },
+    calendario: charge.due
+      ? {
+          dataDeVencimento: charge.due.terms.dueDate,
+          validadeAposVencimento: charge.due.terms.daysAfterDue,
+        }
+      : { expiracao: Math.max(1, Math.ceil(left_ms / 1000)) },
     ...(payer && name ? { devedor: { [kindOfTaxId(payer.taxId)]: payer.taxId, nome: name } } : {}),
-    valor: { original: formatDecimal(amount) },
+    valor: { original: formatDecimal(amount), ...(charge.due && termsOf(charge.due.terms)) },
     chave: pixKey,
     ...(description ? { solicitacaoPagador: description } : {}),
+  }
+}
+
+const rateOf = (modalidade: number, value: number) => ({
+  modalidade,
+  // Cents and hundredths of a percent are both written with two decimals.
+  valorPerc: formatDecimal(toCents(value)),
+})
+const fixedOrPercent = ({ type, value }: Rate) => rateOf(type === 'FIXED' ? 1 : 2, value)
+
+/** Fine, interest, discount and rebate by the numbers that API Pix gives their kinds. */
+function termsOf({ fine, interest, discounts, discountPerDay, rebate }: DueTerms) {
+  const isBusiness = (days: CountedDays) => days === 'BUSINESS'
+  const entries = discounts?.map(({ until, value }) => ({
+    data: until,
+    valorPerc: formatDecimal(toCents(value)),
+  }))
+  const perDay =
+    discountPerDay &&
+    rateOf(
+      (discountPerDay.type === 'FIXED' ? 3 : 5) + (isBusiness(discountPerDay.days) ? 1 : 0),
+      discountPerDay.value,
+    )
+  return {
+    ...(fine && { multa: fixedOrPercent(fine) }),
+    ...(interest && {
+      juros: rateOf(
+        INTEREST_TYPES.indexOf(interest.type) + (isBusiness(interest.days) ? 5 : 1),
+        interest.value,
+      ),
+    }),
+    ...(rebate && { abatimento: fixedOrPercent(rebate) }),
+    ...(entries?.[0] && {
+      desconto: {
+        modalidade: discounts![0]!.type === 'FIXED' ? 1 : 2,
+        descontoDataFixa: entries,
+      },
+    }),
+    ...(perDay && { desconto: perDay }),
   }
 }
 
@@ -97,10 +141,10 @@ function statusOf(body: Fields): Status {
   return status === 'ATIVA' ? 'open' : status === 'CONCLUIDA' ? 'paid' : 'unknown'
 }
 
-async function remove(bank: Bank, id: Uuid): Promise<Outcome<'removed' | 'paid'>> {
-  const order = await bank.ask(call('PATCH', id, { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }))
+async function remove(bank: Bank, charge: ChargeRef): Promise<Outcome<'removed' | 'paid'>> {
+  const order = await bank.ask(call('PATCH', charge, { status: 'REMOVIDA_PELO_USUARIO_RECEBEDOR' }))
   if (order.kind === 'done' || order.kind === 'missing') return accept('removed')
-  const found = await find(bank, id)
+  const found = await find(bank, charge)
   if (found.kind === 'missing') return accept('removed')
   if (found.kind !== 'done') return unsure(order.reason)
   const status = statusOf(found.body)
@@ -113,8 +157,13 @@ async function remove(bank: Bank, id: Uuid): Promise<Outcome<'removed' | 'paid'>
  * If the bank shows no payments with a charge that is not open, its list is asked, because some
  * banks never show them there. If it calls the charge paid, the payment must be somewhere.
  */
-async function findPaid(bank: Bank, payee: Payee, id: Uuid): Promise<Outcome<ReceivedPix[]>> {
-  const found = await find(bank, id)
+async function findPaid(
+  bank: Bank,
+  payee: Payee,
+  charge: ChargeRef,
+): Promise<Outcome<ReceivedPix[]>> {
+  const { id } = charge
+  const found = await find(bank, charge)
   if (found.kind === 'missing') return accept([])
   if (found.kind !== 'done') return notAnswered(found)
   if (!textOf(found.body.status)) return unsure('the answer of the bank is not understood')

@@ -33,6 +33,7 @@ export function bank({ token, ...rest }: Bank): Profile {
 export function paths(charges: string, agreements: string | null): Profile['paths'] {
   return {
     cob: charges,
+    cobv: charges,
     pix: charges,
     webhook: charges,
     locrec: agreements,

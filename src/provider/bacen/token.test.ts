@@ -13,7 +13,7 @@ test('however many wait for a token, it is asked for once', async () => {
   const { bank, bacen, payee } = scene
   const orders = Array.from({ length: 20 }, () => bacen.issueCharge(payee, newCharge(scene)))
   for (const issued of await Promise.all(orders)) given(issued)
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   assert.equal(bank.seen(TOKEN), 1)
 })
 
@@ -21,11 +21,11 @@ for (const fault of ['5xx', 'html', 'drop'] as const) {
   test(`${fault}: a token is requested once more`, async () => {
     const { bank, bacen, payee } = await openScene()
     bank.faults.next(TOKEN, fault)
-    given(await bacen.findPaid(payee, newId()))
+    given(await bacen.findPaid(payee, { id: newId() }))
     assert.equal(bank.seen(TOKEN), 2)
     bank.revokeTokens()
     bank.faults.next(TOKEN, fault, 2)
-    assert.equal((await bacen.findPaid(payee, newId())).kind, 'unknown')
+    assert.equal((await bacen.findPaid(payee, { id: newId() })).kind, 'unknown')
     assert.equal(bank.seen(TOKEN), 4)
   })
 }
@@ -40,7 +40,7 @@ test('a token is renewed before it ends', async () => {
     [20, 3],
   ] as const) {
     clock.advance(seconds)
-    given(await bacen.findPaid(payee, newId()))
+    given(await bacen.findPaid(payee, { id: newId() }))
     assert.equal(bank.seen(TOKEN), asked)
   }
   assert.ok(bank.state().requests.every(({ status }) => status !== 401))
@@ -49,7 +49,7 @@ test('a token is renewed before it ends', async () => {
 test('a token that the bank has forgotten is renewed once, and the order repeated', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   bank.revokeTokens()
   const orders = Array.from({ length: 10 }, () => bacen.issueCharge(payee, newCharge(scene)))
   for (const issued of await Promise.all(orders)) given(issued)
@@ -82,7 +82,7 @@ test('without a token nothing is ordered, and it is said why', async () => {
 test('a request for a token is repeated when its connection was lost', async () => {
   const { bank, bacen, payee } = await openScene()
   bank.faults.next(TOKEN, 'lose answer')
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   assert.equal(bank.seen(TOKEN), 2)
 })
 
@@ -91,7 +91,7 @@ for (const client of ['basic', 'body', 'id only'] as const) {
     for (const grant of ['body', 'query'] as const) {
       test(`a bank that wants client ${client}, ${body}, grant in the ${grant} is asked so`, async () => {
         const { bacen, payee } = await openScene({ style: { token: { client, body, grant } } })
-        given(await bacen.findPaid(payee, newId()))
+        given(await bacen.findPaid(payee, { id: newId() }))
       })
     }
   }
@@ -109,7 +109,7 @@ test('what is granted is compared with what is needed', async () => {
 
 test('a check asks for a token of its own, and says when payments cannot be read', async () => {
   const { bank, bacen, payee } = await openScene()
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   bank.grant(['cob.read', 'cob.write'])
   const { faults, scopes } = await bacen.inspect(payee)
   assert.equal(faults.length, 1)

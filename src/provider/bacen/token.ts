@@ -72,6 +72,7 @@ export function createTokens(
 /** The scope of each resource, as the Central Bank's document names it. */
 const SCOPES: Record<Resource, string> = {
   cob: 'cob',
+  cobv: 'cobv',
   pix: 'pix',
   webhook: 'webhook',
   locrec: 'payloadlocationrec',
@@ -131,13 +132,21 @@ export const resourcesOf = ({ agreements }: Profile, part: Part): readonly Resou
 
 /**
  * The scopes to request: first all, and each further list if the bank refuses those before it.
- * Many companies have no contract for withdrawals or recurrences, and some banks then refuse all.
+ * Many companies have no contract for due dates, withdrawals or recurrences, and some banks then
+ * refuse all.
  */
 function scopeLists(profile: Profile, part: Part): string[][] {
-  const all = scopesOf(profile, resourcesOf(profile, part))
-  if (part === 'agreements') return [all]
-  const lists = [[...all, ...payoutScopesOf(profile)], all, scopesOf(profile, CHARGES)]
-  return lists.filter((list, i) => i === 0 || list.length < lists[i - 1]!.length)
+  const resources = resourcesOf(profile, part)
+  if (part === 'agreements') return [scopesOf(profile, resources)]
+  const payouts = payoutScopesOf(profile)
+  const both = (among: readonly Resource[], more: string[]) =>
+    [among, among.filter((name) => name !== 'cobv')].map((some) => [
+      ...scopesOf(profile, some),
+      ...more,
+    ])
+  const lists = [...both(resources, payouts), ...both(resources, []), ...both(CHARGES, [])]
+  const texts = lists.map((list) => list.join(' '))
+  return lists.filter((_, i) => texts.indexOf(texts[i]!) === i)
 }
 
 /** How a bank refuses because of scopes. Some give no reason. */

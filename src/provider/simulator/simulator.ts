@@ -137,7 +137,7 @@ function reading(books: Tx, vault: Vault): Reading {
       return accept(addReturns(found.filter(isReceived).map(toReceived), found))
     },
     findPaid: async ({ id }, charge) =>
-      accept(await show(id, await records.findByTxid(books, id, chargeTxid(charge)))),
+      accept(await show(id, await records.findByTxid(books, id, chargeTxid(charge.id)))),
     listReceived: async ({ id }, period) => accept(await list(id, period)),
     listReturned: async ({ id }, period) =>
       accept((await list(id, period)).filter(({ returns }) => returns !== undefined)),

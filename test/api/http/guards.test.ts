@@ -56,7 +56,13 @@ test('an intent whose charge is being removed at the bank cannot be leased', asy
   const { company } = await api.client()
   const now = api.clock.now()
   const later = (s: number) => new Date(now.getTime() + s * 1000)
-  const intent = { companyId: company.id, id: newId(), createdAt: now, expiresAt: later(600) }
+  const intent = {
+    companyId: company.id,
+    id: newId(),
+    createdAt: now,
+    expiresAt: later(600),
+    hasDueDate: false,
+  }
   await intents.insert(db, [{ ...intent, guard: null, leasedUntil: later(60) }])
   assert.equal(await intents.lease(db, intent, later(90)), true)
   assert.deepEqual(await intents.claimOrphans(db, dueAt(later(89), 10)), [])
