@@ -5,6 +5,7 @@ import { moveCompany, type Step } from '../../src/core/moves/move.ts'
 import { readTables } from '../../src/core/moves/tables.ts'
 import { appsOf } from '../../src/core/places/front.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { beginOf } from '../../src/serving.ts'
 import { advanceTestClocks } from '../../src/worker/clocks.ts'
 import { on } from '../citus/cluster.ts'
 import { startApi } from '../support/api.ts'
@@ -23,7 +24,7 @@ async function errorsOf(app: FullApp): Promise<unknown[]> {
     if (fields.error) errors.push(fields)
   }
   const log = { ...app.log, error: error as FullApp['log']['error'] }
-  await workOnce({ ...app, log }, api.app.places)
+  await workOnce({ ...app, log }, beginOf(api.app))
   return errors
 }
 
