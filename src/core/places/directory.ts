@@ -103,33 +103,40 @@ const livesHere = ({ isHere, state }: Known): boolean =>
 
 /**
  * Leaves companies alone that arrive in this place, have left it, or are about to. Resolves when it
- * knows them.
+ * knows them: a task that does not would take what has arrived so far for all there is.
  */
-export function watchMoves(
+export async function watchMoves(
   app: Uses<'db' | 'log' | 'setbacks'>,
   places: Places,
   signal: AbortSignal,
 ): Promise<void> {
-  const look = async () => {
+  const failed = (error: unknown) =>
+    app.log.warn(describeError(error), 'the companies that are being moved could not be read')
+  const asked = new Set<Uuid>()
+  // If whoever moved it was killed after the old place had let it go, it lives here. No look waits
+  // for the old place, because that may not answer.
+  const ask = async (companyId: Uuid) => {
+    if (asked.has(companyId)) return
+    asked.add(companyId)
+    await Promise.resolve(places.find(companyId)).catch(failed)
+    asked.delete(companyId)
+  }
+  const look = async (): Promise<boolean> => {
     try {
       const moving = await listMoving(app.db.light)
       const alone = moving.filter(({ isLeftAlone }) => isLeftAlone)
       app.setbacks.leaveAlone(alone.map(({ companyId }) => companyId))
-      for (const { companyId, state } of moving) {
-        // If whoever moved it was killed after the old place had let it go, it lives here.
-        if (state === 'ready') await places.find(companyId)
-      }
+      for (const { companyId, state } of moving) if (state === 'ready') ask(companyId)
+      return true
     } catch (error) {
-      app.log.warn(describeError(error), 'the companies that are being moved could not be read')
+      failed(error)
+      return false
     }
   }
+  const untilNext = () => pause(MOVES_MS, undefined, { signal }).catch(() => {})
+  while (!(await look()) && !signal.aborted) await untilNext()
   const repeat = async () => {
-    while (!signal.aborted) {
-      await pause(MOVES_MS, undefined, { signal }).catch(() => {})
-      if (!signal.aborted) await look()
-    }
+    for (await untilNext(); !signal.aborted; await untilNext()) await look()
   }
-  const first = look()
-  first.then(repeat)
-  return first
+  repeat()
 }
