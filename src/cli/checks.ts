@@ -8,7 +8,13 @@ import { listSetbacks } from '../core/setbacks.ts'
 import { askForCitus } from '../db/citus.ts'
 import { mostConnections } from '../db/connection-counts.ts'
 import type { Database } from '../db/database.ts'
-import { type Applied, LIST_APPLIED, pendingOf, readMigrations } from '../db/migrate.ts'
+import {
+  type Applied,
+  findUnchecked,
+  LIST_APPLIED,
+  pendingOf,
+  readMigrations,
+} from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
@@ -170,8 +176,13 @@ async function inspectMigrations(db: Database): Promise<Finding> {
     ? await db.query<Applied>({ text: LIST_APPLIED })
     : []
   const pending = pendingOf(readMigrations(), applied)
-  if (pending.length === 0) return ['ok', 'The database is up to date.']
-  return ['warning', `${pending.length} to apply: run vintem migrate, or start the server.`]
+  if (pending.length > 0) {
+    return ['warning', `${pending.length} to apply: run vintem migrate, or start the server.`]
+  }
+  const unchecked = await findUnchecked((text) => db.query({ text }))
+  return unchecked.length > 0
+    ? ['warning', unchecked.join(' ')]
+    : ['ok', 'The database is up to date.']
 }
 
 async function inspectSecret(db: Database, { secretKey }: Config): Promise<Finding> {
