@@ -271,6 +271,20 @@ describe('on a database of one’s own', () => {
     await db.end()
   })
 
+  test('doctor misses no bank of a company that is only arriving', async () => {
+    const { companyId } = await answerOf(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
+    const db = openDatabase(env.DATABASE_URL, 1)
+    const missed = async () => (await vintem(['doctor'], env)).stdout.includes(`(${companyId})`)
+    assert.ok(await missed())
+    await db.query({
+      text: `insert into company_moves (company_id, state, other_place) values ($1, 'arriving', 2)`,
+      values: [companyId],
+    })
+    assert.equal(await missed(), false)
+    await db.query({ text: 'delete from company_moves' })
+    await db.end()
+  })
+
   test('another secret than the one it was set up with is refused', async () => {
     const other = { ...env, SECRET_KEY: secretOf('another') }
     assertSentence(await vintem(['company', 'list'], other), /SECRET_KEY is not the one/)

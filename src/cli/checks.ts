@@ -204,8 +204,7 @@ async function inspectClock(db: Database): Promise<Finding> {
 }
 
 async function inspectProvider(db: Database | null): Promise<Finding> {
-  const unconnected =
-    db && (await hasTable(db, 'bank_connections')) ? await listUnconnected(db) : []
+  const unconnected = db && (await hasTable(db, 'company_moves')) ? await listUnconnected(db) : []
   if (unconnected.length === 0) return ['ok', 'The simulated bank is ready.']
   const named = unconnected.slice(0, MAX_NAMED).map(({ id, name }) => `${name} (${id})`)
   if (unconnected.length > MAX_NAMED) named.push(`${unconnected.length - MAX_NAMED} more`)
@@ -237,9 +236,14 @@ async function inspectWork(db: Database): Promise<Finding> {
   return ['warning', `${detail} The log has more; run vintem ledger audit.`]
 }
 
-/** Live companies without a bank. */
-const listUnconnected = async (db: Database): Promise<Company[]> =>
-  (await listCompanies(db)).filter(({ mode, bankId }) => mode === 'live' && bankId === null)
+/** Live companies without a bank. That of a company that moves comes last, and goes first. */
+async function listUnconnected(db: Database): Promise<Company[]> {
+  const [companies, moving] = await Promise.all([listCompanies(db), listMoving(db)])
+  const elsewhere = moving.filter(({ state }) => state !== 'leaving').map((one) => one.companyId)
+  return companies.filter(
+    ({ id, mode, bankId }) => mode === 'live' && bankId === null && !elsewhere.includes(id),
+  )
+}
 
 export async function inspectMail(config: Config): Promise<Finding> {
   const { smtpUrl, mailFrom: from, dataDir, local } = config
