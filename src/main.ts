@@ -81,8 +81,9 @@ async function start(
 async function prepare(app: FullFront, urls: string[], signal: AbortSignal): Promise<number[]> {
   const databases = appsOf(app).map(({ db }) => db)
   const report = (line: string) => app.log.info({}, line)
+  const warn = (line: string) => app.log.warn({}, line)
   const { databaseSetting: setting } = app.config
-  return preparePlaces(urls, databases, app.vault, { signal, report, setting })
+  return preparePlaces(urls, databases, app.vault, { signal, report, warn, setting })
 }
 
 /** Tries again until all places are there. */

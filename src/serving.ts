@@ -1,11 +1,12 @@
 import type { FullFront } from './core/full-app.ts'
+import { watchMoves } from './core/places/directory.ts'
 import { appsOf } from './core/places/front.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
 import type { Undo } from './lifetime.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import type { Service } from './service.ts'
-import { startWorker, TASKS } from './worker/worker.ts'
+import { type Begin, startWorker, TASKS } from './worker/worker.ts'
 
 /** Closes what an app has opened. */
 export const undoApp = (app: FullFront): Undo[] => [
@@ -73,11 +74,14 @@ export async function serveOperator(
   await server.listen(operator)
 }
 
+/** With several places, tasks begin when it is known which companies they leave alone. */
+export const beginOf = ({ places }: FullFront): Begin | undefined =>
+  places.all.length === 1 ? undefined : (one, signal) => watchMoves(one, places, signal)
+
 /** Runs the tasks. If nobody says what others write, it looks for work as often as ever. */
 export function runWorker(app: FullFront, isInformed = true): Undo {
-  const several = app.places.all.length > 1 ? app.places : null
   const idle_ms = isInformed ? undefined : 0
-  const workers = appsOf(app).map((one) => startWorker(one, TASKS, idle_ms, several))
+  const workers = appsOf(app).map((one) => startWorker(one, TASKS, idle_ms, beginOf(app)))
   return async () => {
     await Promise.all(workers.map((worker) => worker.stop()))
   }

@@ -253,6 +253,38 @@ describe('on a database of one’s own', () => {
     await db.end()
   })
 
+  test('doctor names rows that an upgrade has found without their company', async () => {
+    const db = openDatabase(env.DATABASE_URL, 1)
+    const texts = [
+      'alter table static_codes drop constraint static_codes_company',
+      `insert into static_codes (company_id, id, amount, dev_mode, br_code, created_at)
+       values (gen_random_uuid(), gen_random_uuid(), 100, true, '000201', now())`,
+      `alter table static_codes add constraint static_codes_company
+         foreign key (company_id) references companies not valid`,
+    ]
+    for (const text of texts) await db.query({ text })
+    const { stdout } = await vintem(['doctor'], env)
+    assert.match(stdout, /^warning +migrations +static_codes has 1 row of companies that are not/m)
+    await db.query({ text: `delete from static_codes where br_code = '000201'` })
+    await db.query({ text: 'alter table static_codes validate constraint static_codes_company' })
+    assert.match((await vintem(['doctor'], env)).stdout, /^ok +migrations +The database is up/m)
+    await db.end()
+  })
+
+  test('doctor misses no bank of a company that is only arriving', async () => {
+    const { companyId } = await answerOf(company({ 'pix-key': 'dona@example.com' }, '--live'), env)
+    const db = openDatabase(env.DATABASE_URL, 1)
+    const missed = async () => (await vintem(['doctor'], env)).stdout.includes(`(${companyId})`)
+    assert.ok(await missed())
+    await db.query({
+      text: `insert into company_moves (company_id, state, other_place) values ($1, 'arriving', 2)`,
+      values: [companyId],
+    })
+    assert.equal(await missed(), false)
+    await db.query({ text: 'delete from company_moves' })
+    await db.end()
+  })
+
   test('another secret than the one it was set up with is refused', async () => {
     const other = { ...env, SECRET_KEY: secretOf('another') }
     assertSentence(await vintem(['company', 'list'], other), /SECRET_KEY is not the one/)

@@ -10,7 +10,7 @@ import { searchCharges } from '../src/core/charges/search.ts'
 import { sealPerson } from '../src/core/customers/sealing.ts'
 import { emit, testEvent } from '../src/core/events.ts'
 import { readFeed, START } from '../src/core/feed/store.ts'
-import { migrate, readMigrations } from '../src/db/migrate.ts'
+import { findUnchecked, migrate, readMigrations } from '../src/db/migrate.ts'
 import { readBalance } from '../src/ledger/post.ts'
 import { systemClock } from '../src/lib/clock.ts'
 import { newId } from '../src/lib/ids.ts'
@@ -295,13 +295,21 @@ test('what names a company that is not here is refused, whatever was here before
        values ($1, $2, 'Broa', '', 500, false, 'ACTIVE', 'APPROVED', 'ONE_TIME', now(), now())`,
       [companyId, newId()],
     )
+  const ask = async (text: string) => (await client.query(text)).rows
   try {
     const companyId = newId()
     await insertCompany(client, companyId)
     await insertProduct(companyId)
     // As a place has it while a company arrives.
-    await insertProduct(newId())
-    await migrate(url)
+    const arriving = newId()
+    await insertProduct(arriving)
+    await insertProduct(arriving)
+    const warnings: string[] = []
+    await migrate(url, undefined, { warn: (line) => warnings.push(line) })
+    assert.equal(warnings.length, 1)
+    assert.match(warnings[0]!, /^products has 2 rows of companies that are not in this database/)
+    assert.ok(warnings[0]!.includes(`vintem place move ${arriving} `), warnings[0])
+    const repair = /Then run: (alter table .*)$/.exec(warnings[0]!)![1]!
     const { rows } = await client.query<{ name: string; valid: boolean }>(
       `select conname as name, convalidated as valid from pg_constraint
        where conname ~ '_company$' and confrelid = 'companies'::regclass order by conname`,
@@ -316,6 +324,13 @@ test('what names a company that is not here is refused, whatever was here before
     })
     await insertProduct(companyId)
     await assert.rejects(insertProduct(newId()), { constraint: 'products_company' })
+    await assert.rejects(client.query(repair), { constraint: 'products_company' })
+    await insertCompany(client, arriving)
+    assert.deepEqual(await findUnchecked(ask), [
+      `Rows of products were not checked for their company. Now run: ${repair}`,
+    ])
+    await client.query(repair)
+    assert.deepEqual(await findUnchecked(ask), [])
   } finally {
     await client.end()
   }

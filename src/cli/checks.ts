@@ -8,7 +8,13 @@ import { listSetbacks } from '../core/setbacks.ts'
 import { askForCitus } from '../db/citus.ts'
 import { mostConnections } from '../db/connection-counts.ts'
 import type { Database } from '../db/database.ts'
-import { type Applied, LIST_APPLIED, pendingOf, readMigrations } from '../db/migrate.ts'
+import {
+  type Applied,
+  findUnchecked,
+  LIST_APPLIED,
+  pendingOf,
+  readMigrations,
+} from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createMailer } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
@@ -170,8 +176,13 @@ async function inspectMigrations(db: Database): Promise<Finding> {
     ? await db.query<Applied>({ text: LIST_APPLIED })
     : []
   const pending = pendingOf(readMigrations(), applied)
-  if (pending.length === 0) return ['ok', 'The database is up to date.']
-  return ['warning', `${pending.length} to apply: run vintem migrate, or start the server.`]
+  if (pending.length > 0) {
+    return ['warning', `${pending.length} to apply: run vintem migrate, or start the server.`]
+  }
+  const unchecked = await findUnchecked((text) => db.query({ text }))
+  return unchecked.length > 0
+    ? ['warning', unchecked.join(' ')]
+    : ['ok', 'The database is up to date.']
 }
 
 async function inspectSecret(db: Database, { secretKey }: Config): Promise<Finding> {
@@ -193,8 +204,7 @@ async function inspectClock(db: Database): Promise<Finding> {
 }
 
 async function inspectProvider(db: Database | null): Promise<Finding> {
-  const unconnected =
-    db && (await hasTable(db, 'bank_connections')) ? await listUnconnected(db) : []
+  const unconnected = db && (await hasTable(db, 'company_moves')) ? await listUnconnected(db) : []
   if (unconnected.length === 0) return ['ok', 'The simulated bank is ready.']
   const named = unconnected.slice(0, MAX_NAMED).map(({ id, name }) => `${name} (${id})`)
   if (unconnected.length > MAX_NAMED) named.push(`${unconnected.length - MAX_NAMED} more`)
@@ -226,9 +236,14 @@ async function inspectWork(db: Database): Promise<Finding> {
   return ['warning', `${detail} The log has more; run vintem ledger audit.`]
 }
 
-/** Live companies without a bank. */
-const listUnconnected = async (db: Database): Promise<Company[]> =>
-  (await listCompanies(db)).filter(({ mode, bankId }) => mode === 'live' && bankId === null)
+/** Live companies without a bank. That of a company that moves comes last, and goes first. */
+async function listUnconnected(db: Database): Promise<Company[]> {
+  const [companies, moving] = await Promise.all([listCompanies(db), listMoving(db)])
+  const elsewhere = moving.filter(({ state }) => state !== 'leaving').map((one) => one.companyId)
+  return companies.filter(
+    ({ id, mode, bankId }) => mode === 'live' && bankId === null && !elsewhere.includes(id),
+  )
+}
 
 export async function inspectMail(config: Config): Promise<Finding> {
   const { smtpUrl, mailFrom: from, dataDir, local } = config

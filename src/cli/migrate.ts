@@ -15,7 +15,8 @@ export const migrateDatabase: Command = {
       const applied: string[] = []
       // What takes long is said beside the output.
       const report = (line: string) => process.stderr.write(`${line}\n`)
-      for (const url of urls) applied.push(...(await migrate(url, undefined, { report })))
+      const by = { report, warn: report }
+      for (const url of urls) applied.push(...(await migrate(url, undefined, by)))
       const lines = applied.map((name) => `Applied ${name}\n`)
       return { json: { applied }, text: lines.join('') || 'The database is up to date.\n' }
     } finally {

@@ -78,8 +78,9 @@ async function prepare(
   databases: Database[],
   vault: Vault,
 ): Promise<void> {
-  for (const place of await preparePlaces(urls, databases, vault, { setting })) {
-    process.stderr.write(`Place ${place} does not answer: its companies are missed.\n`)
+  const warn = (line: string) => process.stderr.write(`${line}\n`)
+  for (const place of await preparePlaces(urls, databases, vault, { setting, warn })) {
+    warn(`Place ${place} does not answer: its companies are missed.`)
   }
 }
 

@@ -2,14 +2,16 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { emptyDatabase } from '../../test/support/database.ts'
 import { openDatabase, serializationConflict, type Tx } from './database.ts'
+import { spanPlaces } from './spanning.ts'
 
 const woken: string[] = []
 // Registered before the end of the database, and so over before it.
-after(() => db.end())
+after(() => Promise.all([db.end(), other.end()]))
 const db = openDatabase(await emptyDatabase(), 4, {
   wake: (task) => woken.push(task),
   wrote: () => {},
 })
+const other = openDatabase(await emptyDatabase(), 4)
 await db.query({ text: 'create table written (text text)' })
 
 const raising = (code: string) => ({ text: `do $$ begin raise sqlstate '${code}'; end $$` })
@@ -240,4 +242,19 @@ test('a statement goes on when its table gets a column, on every connection', as
   } finally {
     await own.end()
   }
+})
+
+test('a transaction that has ended begins none in another database', async () => {
+  const found = Promise.withResolvers<void>()
+  const at = () => found.promise.then(() => other)
+  const late: (Tx | Promise<Tx>)[] = []
+  const failed = spanPlaces(db, { control: db, at }).transaction(async (_tx, control) => {
+    late.push(control.at('a company of the other'))
+    throw new Error('a fault of ours')
+  })
+  await assert.rejects(failed, /a fault of ours/)
+  found.resolve()
+  await assert.rejects(async () => late[0], /begins before its own ends/)
+  const { idleCount, totalCount } = other.pools.requests
+  assert.equal(idleCount, totalCount, 'no connection is kept')
 })

@@ -85,6 +85,8 @@ export type Migrating = {
   setting?: string
   /** Says what is done, which may take long. */
   report?: ((line: string) => void) | undefined
+  /** Says what an operator has to look at. */
+  warn?: ((line: string) => void) | undefined
 }
 
 const BASELINE = 'baseline.sql'
@@ -288,6 +290,37 @@ async function applyAll(
     await apply(client, step, isEmpty ? {} : by)
   }
   by.report?.('the database is migrated')
+  if (isEmpty || !by.warn) return
+  await client.query('set statement_timeout = 0')
+  const unchecked = await findUnchecked(async (text) => (await client.query(text)).rows)
+  for (const line of unchecked) by.warn(line)
+}
+
+type Ask = (text: string) => Promise<Row[]>
+
+/**
+ * Says of each table with rows that 0067_check_company_keys has found without their company what to
+ * do. Its constraint holds only for what was written since.
+ */
+export async function findUnchecked(ask: Ask): Promise<string[]> {
+  const found = await ask(
+    `select conrelid::regclass::text as "table", conname as name from pg_constraint
+     where confrelid = to_regclass('companies') and contype = 'f' and not convalidated
+     order by 1`,
+  )
+  return Promise.all(found.map(({ table, name }) => describeUnchecked(ask, table, name)))
+}
+
+async function describeUnchecked(ask: Ask, table: unknown, name: unknown): Promise<string> {
+  const [row] = await ask(
+    `select count(*)::int4 as count, min(t.company_id::text) as company from ${table} t
+     where not exists (select from companies c where c.id = t.company_id)`,
+  )
+  const { count, company } = row as { count: number; company: string }
+  const repair = `run: alter table ${table} validate constraint ${name}`
+  if (count === 0) return `Rows of ${table} were not checked for their company. Now ${repair}`
+  const rows = count === 1 ? '1 row' : `${count} rows`
+  return `${table} has ${rows} of companies that are not in this database, such as ${company}. If it is being moved to here, finish that with "vintem place move ${company} <place>". If it lives in another place, look at these rows and remove them. Then ${repair}`
 }
 
 /** Refuses to make a second installation beside one whose address has a schema. */

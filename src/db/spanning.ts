@@ -1,3 +1,4 @@
+import { assert } from '../lib/assert.ts'
 import { problem } from '../lib/problems.ts'
 import type { ControlDatabase, ControlTx, Database, Tx } from './database.ts'
 
@@ -41,11 +42,15 @@ async function spanTransaction<R>(
   progress: { isCommitting: boolean },
 ): Promise<R> {
   const begun = new Map<Database['pools'], Begun>()
+  let isOver = false
   /** The transaction at another place, which begins when it is first needed. */
   const inPlace = (db: Database): Promise<Tx> => {
     if (db.pools === own.pools) return Promise.resolve(tx)
     const known = begun.get(db.pools)
     if (known) return known.tx
+    // One of several things that were done together may have failed, and the others go on. Nobody
+    // would end what begins now.
+    assert(!isOver, 'a transaction at another place begins before its own ends')
     const made = begin(db)
     begun.set(db.pools, made)
     // What could not begin is not committed, if whoever needed it goes on without.
@@ -68,12 +73,14 @@ async function spanTransaction<R>(
     const result = await act(isControl ? atControl : { ...tx, ...reach }, atControl)
     // What can still fail is done before another place commits.
     await tx.flush()
+    isOver = true
     for (const { commit } of begun.values()) {
       progress.isCommitting = true
       await commit()
     }
     return result
   } catch (error) {
+    isOver = true
     await Promise.all([...begun.values()].map(({ undo }) => undo(error)))
     throw error
   }

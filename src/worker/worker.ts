@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { indexPhones } from '../core/customers/commands.ts'
@@ -11,8 +10,6 @@ import { purgeLinks } from '../core/people/link-store.ts'
 import { purgeChallenges } from '../core/people/second-factors-store.ts'
 import { purgeSessions } from '../core/people/sessions.ts'
 import { recordWrongSignIns } from '../core/people/sign-in.ts'
-import type { Places } from '../core/places/front.ts'
-import { listMoving } from '../core/places/store.ts'
 import { expiredPart } from '../core/request-log/rules.ts'
 import { emptyPart } from '../core/request-log/store.ts'
 import { purgeSetbacks } from '../core/setbacks.ts'
@@ -107,24 +104,24 @@ async function wakeDue({ db, due, systemClock, alarm }: FullApp): Promise<void> 
 
 export type Worker = { stop(): Promise<void> }
 
-/** How often a worker looks which companies are being moved. Whoever moves one waits for longer. */
-export const MOVES_MS = 1_000
+/** What is done before tasks begin, and may go on until the worker is stopped. */
+export type Begin = (app: FullApp, signal: AbortSignal) => Promise<void>
 
 /**
  * Runs each task again and again until it is stopped. If a task fails, logs it and runs it again.
  * If this process writes nothing, tasks run less and less often, so that an idle service costs
- * little. A process that does not see the writes of another passes a `maxIdle_ms` of 0. If there
- * are several places, they are passed too.
+ * little. A process that does not see the writes of another passes a `maxIdle_ms` of 0. If
+ * `begin` is passed, tasks begin when it resolves.
  */
 export function startWorker(
   app: FullApp,
   tasks = TASKS,
   maxIdle_ms = MAX_IDLE_MS,
-  places: Places | null = null,
+  begin?: Begin,
 ): Worker {
   const stopping = new AbortController()
   const own = { ...app, db: app.db.tasks }
-  const begun = places && watchMoves(own, places, stopping.signal)
+  const begun = begin?.(own, stopping.signal)
   const report = reportFailures(own)
   const loops = tasks.map(async (task) => {
     if (begun) await begun
@@ -136,35 +133,6 @@ export function startWorker(
       await Promise.all(loops)
     },
   }
-}
-
-/**
- * Leaves companies alone that arrive in this place, have left it, or are about to. Resolves when it
- * knows them.
- */
-function watchMoves(app: FullApp, places: Places, signal: AbortSignal): Promise<void> {
-  const look = async () => {
-    try {
-      const moving = await listMoving(app.db.light)
-      const alone = moving.filter(({ isLeftAlone }) => isLeftAlone)
-      app.setbacks.leaveAlone(alone.map(({ companyId }) => companyId))
-      for (const { companyId, state } of moving) {
-        // If whoever moved it was killed after the old place had let it go, it lives here.
-        if (state === 'ready') await places.find(companyId)
-      }
-    } catch (error) {
-      app.log.warn(describeError(error), 'the companies that are being moved could not be read')
-    }
-  }
-  const repeat = async () => {
-    while (!signal.aborted) {
-      await pause(MOVES_MS, undefined, { signal }).catch(() => {})
-      if (!signal.aborted) await look()
-    }
-  }
-  const first = look()
-  first.then(repeat)
-  return first
 }
 
 type Report = (task: string, error: unknown) => Promise<void>

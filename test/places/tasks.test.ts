@@ -3,12 +3,16 @@ import { test } from 'node:test'
 import type { FullApp } from '../../src/core/full-app.ts'
 import { moveCompany, type Step } from '../../src/core/moves/move.ts'
 import { readTables } from '../../src/core/moves/tables.ts'
-import { appsOf } from '../../src/core/places/front.ts'
+import { watchMoves } from '../../src/core/places/directory.ts'
+import { appsOf, type Places } from '../../src/core/places/front.ts'
 import { newId } from '../../src/lib/ids.ts'
+import { beginOf } from '../../src/serving.ts'
 import { advanceTestClocks } from '../../src/worker/clocks.ts'
+import { type Begin, startWorker } from '../../src/worker/worker.ts'
 import { on } from '../citus/cluster.ts'
 import { startApi } from '../support/api.ts'
 import { makeDueWork, workOnce } from '../support/due-work.ts'
+import { until } from '../support/until.ts'
 import { register } from '../support/webhooks.ts'
 import { killMoverAt } from './killed-mover.ts'
 
@@ -23,7 +27,7 @@ async function errorsOf(app: FullApp): Promise<unknown[]> {
     if (fields.error) errors.push(fields)
   }
   const log = { ...app.log, error: error as FullApp['log']['error'] }
-  await workOnce({ ...app, log }, api.app.places)
+  await workOnce({ ...app, log }, beginOf(api.app))
   return errors
 }
 
@@ -112,4 +116,67 @@ test('a test clock that is moving when its company leaves ends in the old place'
     values: [id],
   })
   assert.equal(clock!.target, null, 'it has arrived in the new place')
+})
+
+/** The warnings of a worker of the first place, which runs one task. */
+function startWatched(places: Places, run: () => void) {
+  const warned: (() => void)[] = []
+  const log = { ...apps[0]!.log, warn: () => warned.shift()?.() }
+  const task = { name: 'any', every_ms: 1_000, run: async () => run() }
+  const begin: Begin = (app, signal) => watchMoves(app, places, signal)
+  const worker = startWorker({ ...apps[0]!, log: log as FullApp['log'] }, [task], undefined, begin)
+  const nextWarning = () => new Promise<void>((resolve) => warned.push(resolve))
+  return { worker, nextWarning }
+}
+
+test('no task begins before it is known which companies are being moved', async () => {
+  const renamed = (from: string, to: string) =>
+    on(api.places[0]!, (client) => client.query(`alter table ${from} rename to ${to}`))
+  const begun = Promise.withResolvers<void>()
+  let isReadable = false
+  const seen: boolean[] = []
+  await renamed('company_moves', 'unreadable_moves')
+  const { worker, nextWarning } = startWatched(api.app.places, () => {
+    seen.push(isReadable)
+    begun.resolve()
+  })
+  try {
+    await nextWarning()
+    await nextWarning()
+  } finally {
+    isReadable = true
+    await renamed('unreadable_moves', 'company_moves')
+  }
+  await begun.promise
+  await worker.stop()
+  assert.deepEqual(seen, [true])
+})
+
+test('a place that does not say whether a company has left delays no other move', async () => {
+  const [ready, arriving] = [newId(), newId()]
+  const add = (id: string, state: string) =>
+    apps[0]!.db.query({
+      text: 'insert into company_moves (company_id, state, other_place) values ($1, $2, 2)',
+      values: [id, state],
+    })
+  await add(ready, 'ready')
+  const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<null>()]
+  const find = () => {
+    asked.resolve()
+    return answer.promise
+  }
+  const { worker } = startWatched({ ...api.app.places, find }, () => {})
+  try {
+    await asked.promise
+    await add(arriving, 'arriving')
+    await until('the other move', () => apps[0]!.setbacks.moving().includes(arriving), 20)
+  } finally {
+    answer.resolve(null)
+    await worker.stop()
+    await apps[0]!.db.query({
+      text: 'delete from company_moves where company_id = any ($1::uuid[])',
+      values: [[ready, arriving]],
+    })
+    apps[0]!.setbacks.leaveAlone([])
+  }
 })

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict'
 import type { FullApp } from '../../src/core/full-app.ts'
 import { receiveCallback } from '../../src/core/payments/callbacks.ts'
-import type { Places } from '../../src/core/places/front.ts'
 import { fromPublic, newId } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
-import { startWorker, TASKS } from '../../src/worker/worker.ts'
+import { type Begin, startWorker, TASKS } from '../../src/worker/worker.ts'
 import type { TestApi } from './api.ts'
 import { approvedSubscription } from './billing.ts'
 import { makeCharge, makePaid } from './payments.ts'
@@ -16,10 +15,7 @@ import { confirmed, start } from './withdrawals.ts'
 const HOUR_S = 3600
 
 /** Runs every task once, in a worker whose tasks then wait; gives how long each would wait. */
-export async function workOnce(
-  app: FullApp,
-  places: Places | null = null,
-): Promise<Map<string, number>> {
+export async function workOnce(app: FullApp, begin?: Begin): Promise<Map<string, number>> {
   const waits = new Map<string, number>()
   let all = () => {}
   const waiting = new Promise<void>((resolve) => {
@@ -36,7 +32,7 @@ export async function workOnce(
       })
     },
   }
-  const worker = startWorker({ ...app, alarm }, TASKS, undefined, places)
+  const worker = startWorker({ ...app, alarm }, TASKS, undefined, begin)
   await waiting
   await worker.stop()
   return waits

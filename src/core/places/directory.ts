@@ -1,14 +1,18 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Database } from '../../db/database.ts'
 import { createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { describeError } from '../../lib/log.ts'
 import { problem } from '../../lib/problems.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import type { Places } from './front.ts'
-import { activate, findKnown, type Known, listKnown } from './store.ts'
+import { activate, findKnown, type Known, listKnown, listMoving } from './store.ts'
 
 /** How long the place of a company is remembered, unless a change is announced. */
 const REMEMBERED_MS = 10_000
 const MAX_REMEMBERED = 10_000
+/** How often a worker looks which companies are being moved. Whoever moves one waits for longer. */
+const MOVES_MS = 1_000
 
 /**
  * Finds the place of a company by asking all of them, and remembers it. A place that does not
@@ -96,3 +100,43 @@ export function firstOf<T>(
 
 const livesHere = ({ isHere, state }: Known): boolean =>
   isHere && (state === null || state === 'leaving')
+
+/**
+ * Leaves companies alone that arrive in this place, have left it, or are about to. Resolves when it
+ * knows them: a task that does not would take what has arrived so far for all there is.
+ */
+export async function watchMoves(
+  app: Uses<'db' | 'log' | 'setbacks'>,
+  places: Places,
+  signal: AbortSignal,
+): Promise<void> {
+  const failed = (error: unknown) =>
+    app.log.warn(describeError(error), 'the companies that are being moved could not be read')
+  const asked = new Set<Uuid>()
+  // If whoever moved it was killed after the old place had let it go, it lives here. No look waits
+  // for the old place, because that may not answer.
+  const ask = async (companyId: Uuid) => {
+    if (asked.has(companyId)) return
+    asked.add(companyId)
+    await Promise.resolve(places.find(companyId)).catch(failed)
+    asked.delete(companyId)
+  }
+  const look = async (): Promise<boolean> => {
+    try {
+      const moving = await listMoving(app.db.light)
+      const alone = moving.filter(({ isLeftAlone }) => isLeftAlone)
+      app.setbacks.leaveAlone(alone.map(({ companyId }) => companyId))
+      for (const { companyId, state } of moving) if (state === 'ready') ask(companyId)
+      return true
+    } catch (error) {
+      failed(error)
+      return false
+    }
+  }
+  const untilNext = () => pause(MOVES_MS, undefined, { signal }).catch(() => {})
+  while (!(await look()) && !signal.aborted) await untilNext()
+  const repeat = async () => {
+    for (await untilNext(); !signal.aborted; await untilNext()) await look()
+  }
+  repeat()
+}

@@ -13,12 +13,16 @@ export async function preparePlaces(
   urls: string[],
   databases: readonly Database[],
   vault: Vault,
-  { report, ...by }: Migrating,
+  { report, warn, ...by }: Migrating,
 ): Promise<number[]> {
   const answers: boolean[] = []
   for (const [i, url] of urls.entries()) {
     const place = urls.length > 1 ? `place ${i + 1}: ` : ''
-    const own = { ...by, report: (line: string) => report?.(`${place}${line}`) }
+    const own: Migrating = {
+      ...by,
+      report: (line) => report?.(`${place}${line}`),
+      warn: (line) => warn?.(`${place}${line}`),
+    }
     answers.push(await isPrepared(url, i > 0, own))
   }
   const there = databases.map((db, i) => (answers[i] ? db : null))
