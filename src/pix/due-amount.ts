@@ -34,7 +34,7 @@ export type DueTerms = {
   rebate?: Rate
 }
 
-/** What is to be paid on a day, and how it comes about: original + fine + interest − discount − rebate. */
+/** What is to be paid on a day: original + fine + interest − discount − rebate. */
 export type DueAmount = {
   on: LocalDate
   original: Cents

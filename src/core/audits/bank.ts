@@ -190,17 +190,17 @@ async function compareEntries(
   entries: StatementEntry[],
 ): Promise<string[]> {
   const arrived = entries.filter((one) => RECEIVED_KINDS.includes(one.kind) && isReceived(one))
-  const known = await findReceived(
-    app,
-    provider,
-    company,
-    arrived.map(({ ref }) => ref),
-  )
-  const faults = arrived.flatMap(({ ref, amount }) =>
-    known.get(ref) === amount
+  const ids = [...new Set(arrived.map(({ ref }) => ref))]
+  const known = await findReceived(app, provider, company, ids)
+  // The parts of a payment may be in several pages.
+  const parts = await findPostings(app.db, company.id, RECEIVED_KINDS, ids)
+  const booked = Map.groupBy(parts.filter(isReceived), ({ ref }) => ref)
+  const faults = ids.flatMap((ref) => {
+    const amount = sumOf(booked.get(ref)!)
+    return known.get(ref) === amount
       ? []
-      : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`],
-  )
+      : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`]
+  })
   for (const { ref, amount } of entries.filter(({ kind }) => kind === 'BANK_RETURN')) {
     if (await isReturned(app, provider, company, ref)) continue
     faults.push(`${amount} of ${ref} are booked as returned, the bank has not returned them`)

@@ -197,6 +197,8 @@ test('each payment of a static code creates a paid charge', () => {
     customerId: null,
     payer: null,
     link: null,
+    due: null,
+    noticeAt: null,
   })
   const another = saleOf(code, atTheCounter({ endToEndId: 'E2' }), TERMS) as Change
   assert.notEqual(another.charge.id, id)

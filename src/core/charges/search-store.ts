@@ -362,7 +362,8 @@ export async function summarize(
              as day,
              case when ${due} then 'EXPIRED' else c.status end as status,
              count(*)::int8 as count,
-             least(sum(c.amount + c.adjustment - c.shortfall), ${Number.MAX_SAFE_INTEGER})::int8 as sum
+             least(sum(c.amount + c.adjustment - c.shortfall),
+               ${Number.MAX_SAFE_INTEGER})::int8 as sum
            from ${sourceOf(filter, binder)} where ${conditions.join(' and ')}
            group by 1, 2 order by 1, 2`,
     values: binder.values,

@@ -42,7 +42,7 @@ import { fieldsOf } from '../forms.ts'
 import { stateOf as pageStateOf } from '../found.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
-import { type Fact, facts, purchaseFacts } from '../parts.ts'
+import { dueFacts, type Fact, facts, purchaseFacts } from '../parts.ts'
 import { BALANCE } from './balance-texts.ts'
 import { CHARGE, type ChargeTexts } from './charge-texts.ts'
 import { stateOf } from './charges.ts'
@@ -165,6 +165,7 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
       externalId !== null && [names.reference, externalId],
       description !== null && [names.description, description],
       ...purchaseFacts(charge, language),
+      ...dueFacts(charge, app.clock.now(), language),
       kind !== 'STATIC' && [names.expires, moment(charge.expiresAt)],
       shortfall > 0 && [names.received, money(receivedOf(charge))],
       shortfall > 0 && [names.shortfall, money(shortfall)],
