@@ -65,6 +65,7 @@ import {
   createdPix,
   createdStatic,
   itself,
+  newest,
   today,
 } from '../samples.ts'
 
@@ -234,7 +235,7 @@ const getAmount = route({
   path: '/charge/{id}/amount',
   operationId: 'getChargeAmount',
   client: ['charges', 'amount'],
-  sample: anyCharge,
+  sample: newest('listCharges'),
   tag: 'Charges',
   summary: 'Get what is to be paid of a charge on a day',
   description:
