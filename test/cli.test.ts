@@ -15,6 +15,7 @@ import { openDatabase } from '../src/db/database.ts'
 import { createLog } from '../src/lib/log.ts'
 import { hostedVintemIn, type Result, vintemIn } from './support/cli.ts'
 import { cloneDatabase, emptyDatabase } from './support/database.ts'
+import { ON_PLAIN } from './support/on-plain.ts'
 import { freePort, inherited, readSandbox, secretOf } from './support/process.ts'
 import { startSmtp } from './support/smtp.ts'
 
@@ -253,7 +254,7 @@ describe('on a database of one’s own', () => {
     await db.end()
   })
 
-  test('doctor names rows that an upgrade has found without their company', async () => {
+  test('doctor names rows that an upgrade has found without their company', ON_PLAIN, async () => {
     const db = openDatabase(env.DATABASE_URL, 1)
     const texts = [
       'alter table static_codes drop constraint static_codes_company',

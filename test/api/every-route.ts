@@ -232,7 +232,7 @@ const company: Try[] = [
       const other = await another(client, api)
       const id = idOf(await other.post('/charge/pix', { ...CHARGE, devMode: true }))
       await other.get(`/charge/${id}/status`)
-      await api.app.requestLog.idle()
+      await Promise.all([api.app.lateActivity.idle(), api.app.requestLog.idle()])
       return other.get('/company/version-changes?from=2025-01-01&to=2026-08-16')
     },
     invalid_value: (client) => client.get('/company/version-changes?to=1999-01-01'),

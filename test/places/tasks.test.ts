@@ -12,6 +12,7 @@ import { type Begin, startWorker } from '../../src/worker/worker.ts'
 import { on } from '../citus/cluster.ts'
 import { startApi } from '../support/api.ts'
 import { makeDueWork, workOnce } from '../support/due-work.ts'
+import { ON_PLAIN } from '../support/on-plain.ts'
 import { until } from '../support/until.ts'
 import { register } from '../support/webhooks.ts'
 import { killMoverAt } from './killed-mover.ts'
@@ -129,7 +130,7 @@ function startWatched(places: Places, run: () => void) {
   return { worker, nextWarning }
 }
 
-test('no task begins before it is known which companies are being moved', async () => {
+test('no task begins before it is known which companies are being moved', ON_PLAIN, async () => {
   const renamed = (from: string, to: string) =>
     on(api.places[0]!, (client) => client.query(`alter table ${from} rename to ${to}`))
   const begun = Promise.withResolvers<void>()

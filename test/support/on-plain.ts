@@ -1,2 +1,2 @@
-/** For tests that copy whole rows or read indexes: Citus takes no such statements of a test. */
+/** For tests that copy whole rows, read indexes or change tables: Citus takes no such statements. */
 export const ON_PLAIN = { skip: process.env.CITUS_URL ? 'for a plain PostgreSQL' : false }
