@@ -289,7 +289,7 @@ export function pixDraft(
 }
 
 /** The terms of a due date in a body, with what was left out. Null if it has none. */
-function dueOf(body: Static<typeof DueFields>, amount: Cents, now: Date): Due | null {
+export function dueOf(body: Static<typeof DueFields>, amount: Cents, now: Date): Due | null {
   const { dueDate, daysAfterDue = DAYS_AFTER_DUE, fine, interest, discounts, rebate } = body
   if (dueDate === undefined) return null
   const counted = <T extends object>(rate: T) => ({ days: 'CALENDAR' as const, ...rate })
