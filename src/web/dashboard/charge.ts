@@ -33,7 +33,8 @@ import type { StatementEntry } from '../../ledger/statement.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
-import { formatMoment } from '../../pix/local-time.ts'
+import { lastDayToPay } from '../../pix/due-amount.ts'
+import { formatDay, formatMoment } from '../../pix/local-time.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { chargeTxid } from '../../provider/txid.ts'
@@ -166,7 +167,10 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
       description !== null && [names.description, description],
       ...purchaseFacts(charge, language),
       ...dueFacts(charge, app.clock.now(), language),
-      kind !== 'STATIC' && [names.expires, moment(charge.expiresAt)],
+      kind !== 'STATIC' && [
+        names.expires,
+        charge.due ? formatDay(lastDayToPay(charge.due.terms)) : moment(charge.expiresAt),
+      ],
       shortfall > 0 && [names.received, money(receivedOf(charge))],
       shortfall > 0 && [names.shortfall, money(shortfall)],
       refunded > 0 && [names.refunded, money(refunded)],

@@ -70,9 +70,9 @@ const FIELDS_PT: Record<NewField, FieldTexts> = {
     hint: 'Em branco: sem vencimento, vale a validade acima.',
   },
   daysAfterDue: {
-    label: 'Dias para pagar depois do vencimento',
+    label: 'Dias após o vencimento',
     wrong: 'Informe um número de 0 a 365.',
-    hint: 'Em branco: 30 dias.',
+    hint: 'Por quantos dias ainda pode ser paga. Em branco: 30.',
   },
   fine: {
     label: 'Multa em %',
@@ -253,9 +253,9 @@ const en: Texts = {
       hint: 'Empty: no due date, it is valid as long as you chose above.',
     },
     daysAfterDue: {
-      label: 'Days to pay after the due date',
+      label: 'Days after the due date',
       wrong: 'Enter a number from 0 to 365.',
-      hint: 'Empty: 30 days.',
+      hint: 'For how many days it can still be paid. Empty: 30.',
     },
     fine: {
       label: 'Fine in %',
