@@ -103,7 +103,7 @@ export function readPix(bank: Bank, entry: Fields): ReceivedPix | null {
 function readParts({ componentesValor }: Fields, amount: Cents): PaidParts | null {
   const given = fieldsOf(componentesValor)
   const partOf = (name: string) =>
-    given[name] === undefined ? toCents(0) : readAmount(fieldsOf(given[name]).valor)
+    given[name] ? readAmount(fieldsOf(given[name]).valor) : toCents(0)
   const original = readAmount(fieldsOf(given.original).valor)
   const [fine, interest] = [partOf('multa'), partOf('juros')]
   const [discount, rebate] = [partOf('desconto'), partOf('abatimento')]
