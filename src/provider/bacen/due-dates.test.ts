@@ -183,7 +183,11 @@ test('parts that do not add up to the amount are left out, and the payment is re
   bank.payer.pay(chargeTxid(charge.id), { at })
   const paid = given(await bacen.findPaid(payee, charge))
   const parts = (original: number, fine: number) => ({
-    ...{ original, fine, interest: 0, discount: 0, rebate: 0 },
+    original,
+    fine,
+    interest: 0,
+    discount: 0,
+    rebate: 0,
   })
   assert.deepEqual(
     paid.map((pix) => [pix.amount, pix.parts]),
