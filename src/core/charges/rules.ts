@@ -12,7 +12,7 @@ import {
   lastDayToPay,
   totalOfParts,
 } from '../../pix/due-amount.ts'
-import { addDays, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
+import { addDays, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { PaidParts, ReceivedPix } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { Company } from '../companies/rules.ts'
@@ -332,36 +332,49 @@ function unmatched(
  * Whether the bank says how it came to an amount that is not ours. It may know a holiday of the
  * payer's city, on which nothing is added.
  */
-const isBanksAmount = ({ amount, due }: Charge, paid: Cents, parts?: PaidParts): boolean =>
+const isBanksAmount = (
+  { amount, due }: Pick<Charge, 'amount' | 'due'>,
+  paid: Cents,
+  parts?: PaidParts,
+): parts is PaidParts =>
   due !== null && parts !== undefined && parts.original === amount && totalOfParts(parts) === paid
 
 /** What a charge keeps of the payment that has paid it. */
-type Receipt = Pick<ReceivedPix, 'endToEndId' | 'receivedAt' | 'parts'>
+type Receipt = Pick<ReceivedPix, 'endToEndId' | 'amount' | 'receivedAt' | 'parts'>
 
 const paidBy = (
-  { amount, due }: Pick<Charge, 'amount' | 'due'>,
-  { endToEndId, receivedAt, parts }: Receipt,
+  charge: Pick<Charge, 'amount' | 'due'>,
+  receipt: Receipt,
   { delay_s, booked }: Terms,
 ) => ({
   status: 'COMPLETED' as const,
   paymentStatus: 'PAID' as const,
-  endToEndId,
-  paymentDate: receivedAt,
-  releaseAt: new Date(receivedAt.getTime() + delay_s * 1000),
+  endToEndId: receipt.endToEndId,
+  paymentDate: receipt.receivedAt,
+  releaseAt: new Date(receipt.receivedAt.getTime() + delay_s * 1000),
   booked,
   noticeAt: null,
-  due: due && { ...due, paid: paidOn(amount, due.terms, localDateOf(receivedAt), parts) },
+  due: charge.due && { ...charge.due, paid: paidOn(charge, charge.due.terms, receipt) },
 })
 
-const paidOn = (amount: Cents, terms: DueTerms, on: LocalDate, parts?: PaidParts): DueAmount =>
-  parts ? { on, ...parts, total: totalOfParts(parts) } : amountOn(amount, terms, on)
+/** What was asked of the payer: what the bank says, if it explains all of the money, or ours. */
+function paidOn(
+  charge: Pick<Charge, 'amount' | 'due'>,
+  terms: DueTerms,
+  { receivedAt, amount, parts }: Receipt,
+): DueAmount {
+  const on = localDateOf(receivedAt)
+  return isBanksAmount(charge, amount, parts)
+    ? { on, ...parts, total: amount }
+    : amountOn(charge.amount, terms, on)
+}
 
 /**
  * Pays a charge with money that did not match it, because the merchant says so. It may have
  * expired. If the money is less than the amount, the charge has a shortfall. The event is dated
  * now, because it must not be older than those of the expiry and of the payment.
  */
-export function settle(charge: Charge, money: Receipt & { amount: Cents }, terms: Terms): Change {
+export function settle(charge: Charge, money: Receipt, terms: Terms): Change {
   requireSettleable(charge)
   const paid = { ...charge, ...paidBy(charge, money, terms) }
   const shortfall = toCents(Math.max(0, askedOf(paid) - money.amount))

@@ -8,7 +8,16 @@ import { accept, notAnswered, notDone, type Reply, reject, unsure } from './answ
 import type { AtBank, Bank, Call } from './client.ts'
 import { chargeCode } from './codes.ts'
 import { listOfCharge, readReceived } from './received.ts'
-import { cut, type Fields, fieldsOf, listOf, readAmount, readMoment, textOf } from './text.ts'
+import {
+  cut,
+  type Fields,
+  fieldsOf,
+  listOf,
+  readAmount,
+  readDay,
+  readMoment,
+  textOf,
+} from './text.ts'
 
 type Charging = Pick<Provider, 'issueCharge' | 'removeCharge' | 'findPaid' | 'issueStaticCode'>
 type Issued = Outcome<{ brCode: string }>
@@ -37,11 +46,28 @@ const find = (bank: Bank, charge: ChargeRef): Promise<Reply> => bank.ask(call('G
  * not before the time that the bank names.
  */
 async function issue(bank: Bank, payee: Payee, charge: ChargeOrder): Promise<Issued> {
+  const fault = charge.due ? dueFault(bank, charge) : null
+  if (fault) return reject(fault)
   const first = await orderOnce(bank, payee, charge)
   const { reply, isMissing } = first
   const isLost = reply.kind === 'unknown' && isMissing && reply.retryAfter_s === undefined
   return (isLost ? await orderOnce(bank, payee, charge) : first).issued
 }
+
+const NOT_OFFERED = 'it offers no charges with a due date, so leave out dueDate'
+
+/** Why a charge with a due date cannot be ordered at all. */
+function dueFault({ connection: { profile } }: Bank, { payer }: ChargeOrder): string | null {
+  if (profile.paths.cobv === null) return NOT_OFFERED
+  return payerOf(payer) ? null : 'with dueDate it needs the name and tax id of the payer'
+}
+
+/** Whether the bank does not know the place of charges with a due date, or does not open it. */
+const isNotOffered = ({ due }: ChargeOrder, reply: Reply): boolean =>
+  Boolean(due) &&
+  (reply.kind === 'missing' || (reply.kind === 'refused' && reply.status === FORBIDDEN))
+
+const FORBIDDEN = 403
 
 /** The bank's reply to an order, and whether it says that it has no such charge. */
 type Ordered = { reply: Reply; issued: Issued; isMissing: boolean }
@@ -57,9 +83,11 @@ async function orderOnce(bank: Bank, payee: Payee, charge: ChargeOrder): Promise
   }
   if (reply.kind === 'done') return { reply, issued: issued ?? notAnswered(found), isMissing }
   // If the bank allows neither the order nor the question, it has no charge of ours.
-  const isForbidden = reply.kind === 'refused' && reply.status === 403 && found.kind === 'refused'
-  const isClear = isMissing || isForbidden
-  return { reply, issued: isClear ? notDone(reply) : notAnswered(reply), isMissing }
+  const isForbidden =
+    reply.kind === 'refused' && reply.status === FORBIDDEN && found.kind === 'refused'
+  if (!isMissing && !isForbidden) return { reply, issued: notAnswered(reply), isMissing }
+  const refusal = isNotOffered(charge, reply) ? reject(`${NOT_OFFERED} (${reply.reason})`) : null
+  return { reply, issued: refusal ?? notDone(reply), isMissing }
 }
 
 const NAME_MAX = 200
@@ -68,7 +96,7 @@ const DESCRIPTION_MAX = 140
 function bodyOf({ clock }: Bank, { pixKey }: Payee, charge: ChargeOrder) {
   const { amount, expiresAt, payer } = charge
   const left_ms = expiresAt.getTime() - clock.now().getTime()
-  const name = cut(payer?.name ?? '', NAME_MAX)
+  const devedor = payerOf(payer)
   const description = cut(charge.description ?? '', DESCRIPTION_MAX)
   return {
     calendario: charge.due
@@ -77,11 +105,17 @@ function bodyOf({ clock }: Bank, { pixKey }: Payee, charge: ChargeOrder) {
           validadeAposVencimento: charge.due.terms.daysAfterDue,
         }
       : { expiracao: Math.max(1, Math.ceil(left_ms / 1000)) },
-    ...(payer && name ? { devedor: { [kindOfTaxId(payer.taxId)]: payer.taxId, nome: name } } : {}),
+    ...(devedor ? { devedor } : {}),
     valor: { original: formatDecimal(amount), ...(charge.due && termsOf(charge.due.terms)) },
     chave: pixKey,
     ...(description ? { solicitacaoPagador: description } : {}),
   }
+}
+
+/** The payer as a bank gets it; null if there is none, or nothing is left of the name. */
+function payerOf(payer: ChargeOrder['payer']) {
+  const nome = cut(payer?.name ?? '', NAME_MAX)
+  return payer && nome ? { [kindOfTaxId(payer.taxId)]: payer.taxId, nome } : null
 }
 
 const rateOf = (modalidade: number, value: number) => ({
@@ -123,10 +157,36 @@ function termsOf({ fine, interest, discounts, discountPerDay, rebate }: DueTerms
   }
 }
 
-function issuedBy(bank: Bank, payee: Payee, { amount }: ChargeOrder, body: Fields): Issued {
+/**
+ * Whether a charge of the bank has other terms than ours. What the bank does not show is not
+ * compared, because some leave out what was ordered.
+ */
+function hasOtherTerms(terms: DueTerms, { calendario, valor }: Fields): boolean {
+  const { dataDeVencimento, validadeAposVencimento: days } = fieldsOf(calendario)
+  const on = readDay(dataDeVencimento)
+  if (on !== null && on !== terms.dueDate) return true
+  if (days !== undefined && days !== null && Number(days) !== terms.daysAfterDue) return true
+  const [own, found] = [fieldsOf(termsOf(terms)), fieldsOf(valor)]
+  return ['multa', 'juros', 'abatimento', 'desconto'].some(
+    (name) => Boolean(found[name]) && plainTerm(found[name]) !== plainTerm(own[name]),
+  )
+}
+
+/** A term in one form, however its numbers are written. A term of zero is none. */
+function plainTerm(term: unknown): string {
+  const { modalidade, valorPerc, descontoDataFixa } = fieldsOf(term)
+  const values = [{ data: '', valorPerc }, ...listOf(descontoDataFixa)]
+    .map((one) => ({ on: readDay(one.data) ?? '', value: readAmount(one.valorPerc) ?? 0 }))
+    .filter(({ value }) => value > 0)
+    .map(({ on, value }) => `${on} ${value}`)
+  return values.length > 0 ? [Number(modalidade), ...values.sort()].join(', ') : ''
+}
+
+function issuedBy(bank: Bank, payee: Payee, { amount, due }: ChargeOrder, body: Fields): Issued {
   const status = statusOf(body)
   const found = readAmount(fieldsOf(body.valor).original)
   if (found !== null && found !== amount) return reject('a charge of another amount has its id')
+  if (due && hasOtherTerms(due.terms, body)) return reject('a charge of other terms has its id')
   if (status === 'removed') return reject('the charge was removed')
   if (status === 'unknown') return unsure('the bank gives the charge a status that is not known')
   const brCode = chargeCode(body, bank.connection.profile.codeFields, payee)
