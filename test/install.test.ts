@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { longTest } from './support/long.ts'
 import { temporaryFolder } from './support/process.ts'
 import { type Published, pack, startRegistry } from './support/registry.ts'
 
@@ -135,7 +136,7 @@ test('a start after a change keeps the packages of the tests, and all that is un
   assert.deepEqual([fileOf(NODE), fileOf('checker')], before)
 })
 
-test('a package that npm lists but has not installed is installed', async () => {
+longTest('a package that npm lists but has not installed is installed', async () => {
   const clone = makeClone(usual)
   const published = [node, library, newLibrary]
   assert.equal((await install(clone, published)).code, 0)

@@ -113,32 +113,29 @@ async function query(url: string, sql: string) {
 const remember = (url: string) => query(url, 'CREATE TABLE kept AS SELECT 42 AS answer')
 const recall = async (url: string) => (await query(url, 'SELECT answer FROM kept'))[0].answer
 
+/** Neither other users of the machine nor other machines can read it. */
+async function isOpenToItsOwnerOnly(dataDir: string, url: string): Promise<void> {
+  assert.deepEqual(readdirSync(dataDir), ['postgres', 'postgres.log', 'postgres.password'])
+  const mode = (name: string) => statSync(join(dataDir, name)).mode & 0o777
+  assert.deepEqual([mode('.'), mode('postgres'), mode('postgres.password')], [0o700, 0o700, 0o600])
+  const [listens] = await query(url, 'SHOW listen_addresses')
+  assert.equal(listens.listen_addresses, '127.0.0.1')
+  const stranger = new URL(url)
+  stranger.password = 'guess'
+  await assert.rejects(query(stranger.href, 'SELECT 1'), { code: '28P01' })
+}
+
 describe('the embedded database', () => {
-  test('is created by the first start, and keeps its data through a stop', async (t) => {
+  test('is created by the first start, open to its owner only, and keeps its data', async (t) => {
     const { dataDir, start } = stage(t, { empty: true })
     const first = await start()
     assert.equal(first.owned, true)
+    await isOpenToItsOwnerOnly(dataDir, first.url)
     await remember(first.url)
     await first.stop()
     await first.stop()
     assert.equal(postmasterOf(dataDir), undefined)
     assert.equal(await recall((await start()).url), 42)
-  })
-
-  test('is open to its owner only', async (t) => {
-    const { dataDir, start } = stage(t, { empty: true })
-    const { url } = await start()
-    assert.deepEqual(readdirSync(dataDir), ['postgres', 'postgres.log', 'postgres.password'])
-    const mode = (name: string) => statSync(join(dataDir, name)).mode & 0o777
-    assert.deepEqual(
-      [mode('.'), mode('postgres'), mode('postgres.password')],
-      [0o700, 0o700, 0o600],
-    )
-    const [listens] = await query(url, 'SHOW listen_addresses')
-    assert.equal(listens.listen_addresses, '127.0.0.1')
-    const stranger = new URL(url)
-    stranger.password = 'guess'
-    await assert.rejects(query(stranger.href, 'SELECT 1'), { code: '28P01' })
   })
 
   test('runs with durable settings unless configured otherwise', async (t) => {
@@ -337,7 +334,7 @@ describe('whoever starts it', () => {
     assert.notEqual(copy(), first, 'and not trusted once others could have changed it')
   })
 
-  test('an ordinary user, in a directory of its own', async (t) => {
+  longTest('an ordinary user, in a directory of its own', async (t) => {
     const { uid, gid } = outsider(t)
     if (!uid) return
     const { home, dataDir, spawn } = stage(t, { empty: true })
