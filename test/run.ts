@@ -65,6 +65,7 @@ const SHARING = 3
  */
 const BANKS = [
   'test/*cli*.test.ts',
+  'test/api/audits/audit.test.ts',
   'test/export.test.ts',
   'test/operator/*.test.ts',
   'test/people/{access-mails,reset-factors}.test.ts',
