@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { bank, connect, live, vintem } from './support/bank-cli.ts'
+import { openBankCli } from './support/bank-cli.ts'
 import { longTest } from './support/long.ts'
+
+const { bank, connect, live, vintem } = await openBankCli()
 
 /** The line of a bank check with this name: state and detail. */
 async function lineOf(companyId: string, name: string): Promise<[state: string, detail: string]> {

@@ -2,7 +2,9 @@ import assert from 'node:assert/strict'
 import { after, test } from 'node:test'
 import { systemClock } from '../src/lib/clock.ts'
 import { startBank } from './bank/bank.ts'
-import { connect, file, live } from './support/bank-cli.ts'
+import { openBankCli } from './support/bank-cli.ts'
+
+const { connect, file, live } = await openBankCli()
 
 test('check tries the second address for tokens too, and says which of the two fails', async () => {
   const { company } = await live()

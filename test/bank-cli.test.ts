@@ -4,9 +4,11 @@ import { after, afterEach, test } from 'node:test'
 import { systemClock } from '../src/lib/clock.ts'
 import { startBank } from './bank/bank.ts'
 import { trust } from './bank/certificates.ts'
-import { api, bank, connect, credentials, file, live, secret, vintem } from './support/bank-cli.ts'
+import { openBankCli } from './support/bank-cli.ts'
 import type { Result } from './support/cli.ts'
 import { confirmed } from './support/withdrawals.ts'
+
+const { api, bank, connect, credentials, file, live, secret, vintem } = await openBankCli()
 
 /** The lines of a report: state, name and detail. */
 const linesOf = ({ stdout }: Result): string[][] =>

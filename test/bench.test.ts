@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { longTest } from './support/long.ts'
 import { inherited, temporaryFolder } from './support/process.ts'
 
 const MAIN = join(import.meta.dirname, '../bench/main.ts')
@@ -45,12 +46,15 @@ function processesOf(folder: string): string[] {
   })
 }
 
-test('a benchmark that is ended while it measures leaves no server, database or folder behind', async () => {
-  const { code, during, after, files } = await endBench('create', 'warm-up', 'SIGTERM')
-  // The benchmark itself, two servers, and a postmaster with its processes.
-  assert.ok(during.length > 5, String(during))
-  assert.deepEqual({ code, after, files }, { code: 143, after: [], files: [] })
-})
+longTest(
+  'a benchmark that is ended while it measures leaves no server, database or folder behind',
+  async () => {
+    const { code, during, after, files } = await endBench('create', 'warm-up', 'SIGTERM')
+    // The benchmark itself, two servers, and a postmaster with its processes.
+    assert.ok(during.length > 5, String(during))
+    assert.deepEqual({ code, after, files }, { code: 143, after: [], files: [] })
+  },
+)
 
 test('a benchmark that is ended while its database is made leaves nothing behind', async () => {
   const { code, after, files } = await endBench('create', 'starting a database', 'SIGINT')

@@ -53,18 +53,24 @@ const LENGTHY = [
   'test/guides/samples.test.ts',
   'test/api/payments/money-model.test.ts',
   'test/deliveries/*.test.ts',
-  'test/cli.test.ts',
-  'test/export.test.ts',
   'test/log.test.ts',
   'test/webhooks/*.test.ts',
 ]
-const SHARING_LENGTHY = 4
+const SHARING_LENGTHY = 2
 /** All others. */
-const SHARING = 4
-/** Files that need the stand-in bank stay together: to make its keys takes long in each process. */
+const SHARING = 3
+/**
+ * Files that need the stand-in bank or the CLI share one process: to make the keys of the bank, and
+ * to load the CLI, takes long in each.
+ */
 const BANKS = [
+  'test/*cli*.test.ts',
+  'test/api/audits/audit.test.ts',
+  'test/export.test.ts',
+  'test/operator/*.test.ts',
+  'test/people/{access-mails,reset-factors}.test.ts',
+  'test/versions/diff.test.ts',
   'test/bank/*.test.ts',
-  'test/bank-cli.test.ts',
   'test/api/banks/*.test.ts',
   'test/journeys/bank.test.ts',
   'test/faults/bank.test.ts',
@@ -72,9 +78,6 @@ const BANKS = [
   'test/providers/conformance.test.ts',
   'src/provider/bacen/*.test.ts',
 ]
-const SHARING_BANKS = 2
-/** A browser takes seconds to start. */
-const SHARING_BROWSER = 2
 /** More than small machines have cores: a process of tests waits half of its time. */
 const AT_ONCE = 5
 /** Where Linux keeps files in memory, and how much of it the databases of the tests may take. */
@@ -171,9 +174,10 @@ function filesToRun(): string[] {
   // The longest processes begin, so that none runs alone at the end.
   return [
     ...shared('others', [...others], SHARING),
+    // A browser takes seconds to start.
+    share('browser', [...browser]),
+    share('banks', [...banks]),
     ...shared('lengthy', [...lengthy], SHARING_LENGTHY),
-    ...shared('banks', [...banks], SHARING_BANKS),
-    ...shared('browser', [...browser], SHARING_BROWSER),
     ...[...alone].map((file) => resolve(file)),
   ]
 }

@@ -14,7 +14,7 @@ import { type Config, readConfig } from '../src/config.ts'
 import { startEmbedded } from '../src/db/embedded/embedded.ts'
 import { describeStartFault } from '../src/start-faults.ts'
 import { cloneDatabase } from './support/database.ts'
-import { isLong, longTest, variants } from './support/long.ts'
+import { isLong, longTest } from './support/long.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from './support/process.ts'
 
 const SECRET_KEY = secretOf('start faults')
@@ -61,18 +61,18 @@ longTest(
   },
 )
 
-test('an address that cannot be listened on is reported in a sentence', async () => {
+longTest('an address that cannot be listened on is reported in a sentence', async () => {
   const DATABASE_URL = await cloneDatabase()
   // A documentation address, which no machine has.
   const PUBLIC_URL = 'https://pix.example.com'
-  const hosts = variants([
+  const hosts = [
     ['192.0.2.1', /HOST 192.0.2.1 is not an address of this/],
     ['host.invalid', /HOST host.invalid is neither an address/],
-  ])
+  ] as const
   for (const [HOST, expected] of hosts) await refusal({ DATABASE_URL, PUBLIC_URL, HOST }, expected)
 })
 
-test('a real installation does not start with an address of this machine alone', async () => {
+longTest('a real installation does not start with an address of this machine alone', async () => {
   const DATABASE_URL = 'postgres://127.0.0.1:1/x'
   const expected = /PUBLIC_URL http:\/\/localhost is the payer’s own machine.*ALLOW=http/
   const ALLOW = 'mail-files'
@@ -107,6 +107,16 @@ test('a port that needs more rights is reported in a sentence', () => {
   const config: Config = readConfig({ DATABASE_URL: 'postgres://x/y', SECRET_KEY, PORT: '80' })
   const fault = Object.assign(new Error('listen EACCES'), { code: 'EACCES', syscall: 'listen' })
   assert.match(describeStartFault(fault, config), /may not listen on port 80. Choose a PORT above/)
+})
+
+test('an address that this machine does not have is reported in a sentence', () => {
+  const config: Config = readConfig({
+    DATABASE_URL: 'postgres://x/y',
+    SECRET_KEY,
+    HOST: '192.0.2.1',
+  })
+  const fault = Object.assign(new Error('listen'), { code: 'EADDRNOTAVAIL', syscall: 'listen' })
+  assert.match(describeStartFault(fault, config), /HOST 192.0.2.1 is not an address of this/)
 })
 
 test('a bug shows where it is', () => {

@@ -41,48 +41,40 @@ const getCharge = (url: string, apiKey: string, id: string) =>
 /** Made by the first test. One after the other starts in it, since making it takes longest. */
 const DATA_DIR = join(temporaryFolder(), 'data')
 
-test('local mode brings its database, prints where it is, and stops cleanly', async () => {
-  const server = await startServer({ DATA_DIR })
-  const { apiKey, companyId, url } = readSandbox(DATA_DIR)
-  assert.equal(url, server.url)
-  for (const text of [server.url, `${server.url}/docs`, apiKey]) {
-    assert.ok(server.output().includes(text), `${text} is printed`)
-  }
-  assert.match(companyId, /^[0-9a-f-]{36}$/)
-  assert.equal((await createCharge(server.url, apiKey)).status, 201)
-  const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
-  const ids = { 'X-Request-Id': 'order"42', traceparent: traceparent }
-  const named = await fetch(`${server.url}/company`, { headers: { 'X-API-KEY': apiKey, ...ids } })
-  const reqId = named.headers.get('x-request-id')!
-  assert.equal((await fetch(`${server.url}/docs`)).status, 200)
-  const link = /http\S+\/sign-in\/link\/[\w-]{43}$/m.exec(server.output())![0]
-  const signIn = () => fetch(link, { method: 'POST', redirect: 'manual' })
-  assert.match((await signIn()).headers.get('set-cookie')!, /^vintem=[\w-]{43};/)
-  assert.equal((await signIn()).status, 410, 'the link works once')
-  server.child.kill('SIGINT')
-  assert.equal(await server.ended, 0)
-  const lines = server.output().split('\n')
-  const line = JSON.parse(lines.find((text) => text.includes(`"reqId":"${reqId}"`))!)
-  assert.deepEqual([line.callerId, line.traceparent], ['order"42', traceparent])
-  assert.match(server.output(), /"msg":"creating the tables"/)
-  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
-})
-
-longTest('a taken port is reported in a sentence, and the database is stopped again', async () => {
-  const { port } = await serve(() => {})
-  const server = await startServer({ DATA_DIR, PORT: String(port) })
-  assert.equal(await server.ended, 2)
-  assert.match(server.output(), /port is taken/)
-  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')))
-})
-
-test('a data directory has one server, and after kill -9 the next finds all that was acknowledged', async (t) => {
+test('local mode brings its database, and after kill -9 the next start finds all that was acknowledged', async (t) => {
   const first = await startServer({ DATA_DIR })
-  const { apiKey } = readSandbox(DATA_DIR)
-  const refused = await startServer({ DATA_DIR })
-  assert.equal(await refused.ended, 1)
-  assert.ok(refused.output().includes(DATA_DIR), refused.output())
-  assert.ok(!refused.output().includes('    at '), 'no stack trace')
+  const { apiKey, companyId, url } = readSandbox(DATA_DIR)
+  await t.test('it prints where it is, and names each request in its log', async () => {
+    assert.equal(url, first.url)
+    for (const text of [first.url, `${first.url}/docs`, apiKey]) {
+      assert.ok(first.output().includes(text), `${text} is printed`)
+    }
+    assert.match(companyId, /^[0-9a-f-]{36}$/)
+    const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+    const ids = { 'X-Request-Id': 'order"42', traceparent: traceparent }
+    const named = await fetch(`${first.url}/company`, { headers: { 'X-API-KEY': apiKey, ...ids } })
+    const reqId = named.headers.get('x-request-id')!
+    assert.equal((await fetch(`${first.url}/docs`)).status, 200)
+    const link = /http\S+\/sign-in\/link\/[\w-]{43}$/m.exec(first.output())![0]
+    const signIn = () => fetch(link, { method: 'POST', redirect: 'manual' })
+    assert.match((await signIn()).headers.get('set-cookie')!, /^vintem=[\w-]{43};/)
+    assert.equal((await signIn()).status, 410, 'the link works once')
+    const lineOf = () =>
+      first
+        .output()
+        .split('\n')
+        .slice(0, -1)
+        .find((text) => text.includes(`"reqId":"${reqId}"`)) ?? null
+    const line = JSON.parse(await until('the request is in the log', lineOf))
+    assert.deepEqual([line.callerId, line.traceparent], ['order"42', traceparent])
+    assert.match(first.output(), /"msg":"creating the tables"/)
+  })
+  await t.test('a data directory has one server', async () => {
+    const refused = await startServer({ DATA_DIR })
+    assert.equal(await refused.ended, 1)
+    assert.ok(refused.output().includes(DATA_DIR), refused.output())
+    assert.ok(!refused.output().includes('    at '), 'no stack trace')
+  })
   const made = await Promise.all(Array.from({ length: 50 }, () => createCharge(first.url, apiKey)))
   first.child.kill('SIGKILL')
   await first.ended
@@ -95,6 +87,22 @@ test('a data directory has one server, and after kill -9 the next finds all that
   await t.test('SIGTERM under load drops no request that has reached the server', () =>
     endUnderLoad(second),
   )
+  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
+})
+
+longTest('Ctrl-C ends a server as SIGTERM does', async () => {
+  const server = await startServer({ DATA_DIR })
+  server.child.kill('SIGINT')
+  assert.equal(await server.ended, 0)
+  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')), 'PostgreSQL has stopped')
+})
+
+longTest('a taken port is reported in a sentence, and the database is stopped again', async () => {
+  const { port } = await serve(() => {})
+  const server = await startServer({ DATA_DIR, PORT: String(port) })
+  assert.equal(await server.ended, 2)
+  assert.match(server.output(), /port is taken/)
+  assert.ok(!existsSync(join(DATA_DIR, 'postgres', 'postmaster.pid')))
 })
 
 longTest('every fault of the configuration is listed at once, and nothing is started', async () => {
@@ -224,7 +232,7 @@ longTest('Ctrl-C in the middle of the start leaves no PostgreSQL behind', async 
   assert.ok(!existsSync(pidFile), 'PostgreSQL has stopped')
 })
 
-test('SIGTERM while another machine migrates ends the start', async () => {
+longTest('SIGTERM while another machine migrates ends the start', async () => {
   const DATABASE_URL = await emptyDatabase()
   const holder = new pg.Client({ connectionString: DATABASE_URL })
   await holder.connect()

@@ -204,7 +204,7 @@ test('a charge that is no trial offers no simulated payment, and refuses one', a
   assert.equal((await client.get(`/charge/${id}`)).body.data.paymentStatus, 'PROCESSING')
 })
 
-test('all is to be read before the script has come', async () => {
+longTest('all is to be read before the script has come', async () => {
   const { url } = await pixCharge()
   const page = await open('about:blank')
   await page.route('**/*.js', () => {})

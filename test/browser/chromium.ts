@@ -25,6 +25,9 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
   '--font-render-hinting=none',
+  // What it is shown is ours, and each process of it takes its time.
+  '--in-process-gpu',
+  '--renderer-process-limit=1',
 ]
 /** Where systems install a Chromium, for machines that the package has none for. */
 const INSTALLED = [

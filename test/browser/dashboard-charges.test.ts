@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { payer, startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
-import { longTest } from '../support/long.ts'
+import { longTest, variants } from '../support/long.ts'
 import { makeCharge, makePaid, pay } from '../support/payments.ts'
 import { register } from '../support/webhooks.ts'
 import {
@@ -145,7 +145,7 @@ const areInRows = (page: Page): Promise<boolean> =>
     return places.length > 3 && !places.some((a) => isOut(a) || places.some((b) => isTorn(a, b)))
   })()`)
 
-for (const size of [PHONE.size, { width: 1280, height: 800 }]) {
+for (const size of variants([PHONE.size, { width: 1280, height: 800 }])) {
   test(`an error in a filter leaves the row of filters whole, ${size.width} px wide`, async () => {
     const { show } = await enter({ size }, 'pt')
     for (const path of [

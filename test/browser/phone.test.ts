@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
 import { payer, startApi } from '../support/api.ts'
-import { longTest } from '../support/long.ts'
+import { longTest, variants } from '../support/long.ts'
 import { at, linkTo, productOf } from '../support/pages.ts'
 import { makeSubscription, makeTemplate, readSubscription } from '../support/subscriptions.ts'
 import { breaksNoWord, browsing, fitsTheWindow, isAccessible, type Visit } from './support.ts'
@@ -33,8 +33,8 @@ async function isInTheWindow(page: Page, selector: string): Promise<void> {
 
 test('on a phone the button that copies is seen without scrolling, and above the QR image', async () => {
   for (const url of [await pixUrl(), await pixUrl({ devMode: true }), await agreementUrl()]) {
-    for (const size of [SMALL, TALL]) {
-      for (const language of ['pt', 'en'] as const) {
+    for (const size of variants([SMALL, TALL])) {
+      for (const language of variants(['pt', 'en'])) {
         const page = await open(url, { phone: true, size, language })
         await isInTheWindow(page, '[data-copy]')
         const copy = (await page.locator('[data-copy]').boundingBox())!

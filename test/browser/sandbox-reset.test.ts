@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
+import { longTest } from '../support/long.ts'
 import { ask, startLocal } from './local.ts'
 import { browsing, fitsTheWindow, isAccessible } from './support.ts'
 
@@ -35,7 +36,7 @@ test('a button makes a fresh sandbox company: its key is shown at once, the form
   await fitsTheWindow(page)
 })
 
-test('it works without scripts, in English and in the dark', async () => {
+longTest('it works without scripts, in English and in the dark', async () => {
   const page = await browser.open(`${local.url}/?lang=en`, { javaScript: false, dark: true })
   await page.getByText('Start over').click()
   await page.getByRole('button', { name: 'Create a new sandbox company' }).click()

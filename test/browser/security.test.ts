@@ -48,7 +48,7 @@ for (const [language, visit, words] of variants([
   ['pt', PHONE, { add: 'Adicionar chave de acesso', name: 'Nome da chave de acesso' }],
   ['en', {}, { add: 'Add a passkey', name: 'Name of the passkey' }],
 ])) {
-  test(`a passkey is added and confirms who it is (${language})`, async () => {
+  longTest(`a passkey is added and confirms who it is (${language})`, async () => {
     const owner = await signIn(api, client.company, { language })
     const { page, context } = await open(owner, '/account/security', visit)
     await addDevice(context, page)

@@ -42,7 +42,7 @@ test('the package has no runtime dependencies, and holds only what is needed', (
   assert.deepEqual(odd.sort(), ['LICENSE', 'README.md', 'package.json'])
 })
 
-test('in a clone where nothing is built, npm refuses to make an empty package', () => {
+longTest('in a clone where nothing is built, npm refuses to make an empty package', () => {
   const clone = temporaryFolder()
   const filter = (path: string) => !/^(dist|node_modules)$/.test(basename(path))
   for (const name of ['.npmrc', 'package.json', 'packages/client']) {

@@ -5,6 +5,7 @@ import { newId, suffixOf } from '../../src/lib/ids.ts'
 import { qrPng } from '../../src/pix/qr.ts'
 import { startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { isLong } from '../support/long.ts'
 import { assertYields } from '../support/loop.ts'
 
 const api = await startApi()
@@ -170,8 +171,10 @@ test('however a form names its boundary, few parts are read, and none of who may
     'empty parts behind a file': `${field}--b\r\n${HEAD}; filename="a"\r\n\r\n${'x'.repeat(200_000)}\r\n${filled('--b\r\n\r\n\r\n').slice(0, -201_000)}`,
     'a form in a form': `${field}--b\r\ncontent-type: multipart/mixed; boundary=c\r\n${HEAD}\r\n\r\n${filled('--c\r\n\r\n\r\n').slice(0, -1000)}`,
   }
-  for (const type of BOUNDARIES) {
-    for (const [name, body] of Object.entries(bodies)) {
+  for (const [at, type] of BOUNDARIES.entries()) {
+    for (const [n, [name, body]] of Object.entries(bodies).entries()) {
+      // `npm test` sends each of them once.
+      if (!isLong && n % BOUNDARIES.length !== at) continue
       const what = `${name}, ${type.slice(0, 60)}`
       await assertYields(what, async () => {
         assert.equal(await sendRaw(url, body, owner.cookie, type), 400, what)

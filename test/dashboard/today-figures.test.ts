@@ -112,7 +112,7 @@ test('the figures are those of a plain recount, whatever happens and whenever on
   const clients = [await api.client(), await api.client()]
   const open: Code[][] = [[], []]
   let received = 0
-  for (let step = 0; step < (isLong ? 150 : 60); step++) {
+  for (let step = 0; step < (isLong ? 150 : 30); step++) {
     const which = random(2)
     await act(clients[which]!, open[which]!, random)
     api.clock.advance(random(4) === 0 ? random(30) * HOUR_S : random(HOUR_S))

@@ -43,7 +43,7 @@ beginScene()
  * stay within 1.2 times. The short one gives hostile receivers so much time that who waits for one
  * of them cannot be taken for who waits for a slow machine.
  */
-const BACKLOG = isLong ? 100_000 : 10_000
+const BACKLOG = isLong ? 100_000 : 4_000
 const ROUNDS = 7
 const EVENTS = isLong ? 250 : 40
 const DEADLINE_MS = isLong ? 1_500 : 30_000

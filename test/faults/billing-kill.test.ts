@@ -24,7 +24,7 @@ beginScene()
 const {
   SEED = '1',
   KILLS = isLong ? '2' : '1',
-  SUBSCRIPTIONS = isLong ? '200' : '60',
+  SUBSCRIPTIONS = isLong ? '200' : '30',
 } = process.env
 const [kills, total] = [Number(KILLS), Number(SUBSCRIPTIONS)]
 const { below } = createRandom(Number(SEED))

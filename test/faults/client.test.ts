@@ -8,7 +8,7 @@ import { isLong } from '../support/long.ts'
 import { FATES, startFaultProxy } from './client-proxy.ts'
 import { createRandom } from './random.ts'
 
-const CREATIONS = Number(process.env.CREATIONS ?? (isLong ? 1_000 : 120))
+const CREATIONS = Number(process.env.CREATIONS ?? (isLong ? 1_000 : 60))
 const SEED = Number(process.env.SEED ?? randomInt(2 ** 31))
 /** Most of the time is pauses, which do not hinder each other. */
 const AT_ONCE = 40

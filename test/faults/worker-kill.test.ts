@@ -23,7 +23,7 @@ beginScene()
  * A few kills with every test run; `KILLS=20 EVENTS=5000 node test/run.ts FILE` for what is
  * promised.
  */
-const { SEED = '1', KILLS = '2', EVENTS = isLong ? '300' : '150' } = process.env
+const { SEED = '1', KILLS = '2', EVENTS = isLong ? '300' : '100' } = process.env
 const [kills, total] = [Number(KILLS), Number(EVENTS)]
 const WEBHOOKS = 3
 /** So many events may wait for delivery before the next are written. */

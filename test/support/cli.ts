@@ -1,7 +1,6 @@
-import { execFile, fork } from 'node:child_process'
+import { type ChildProcess, execFile, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import type { Order, Result } from './cli-host.ts'
 import { inherited } from './process.ts'
 
@@ -29,18 +28,28 @@ export const vintemIn =
   (args, env) =>
     runIn(cwd, [CLI, ...args], env)
 
-/** Runs commands one after the other in one process, for whom only their answers matter. */
-export function hostedVintemIn(cwd: string): Vintem {
-  const host = fork(HOST, { cwd, env: inherited, execArgv: [], serialization: 'advanced' })
-  const ended = once(host, 'exit').then(() => {
+/** One process for the commands of all files of this one, because to load the CLI takes long. */
+let host: ChildProcess | null = null
+let ended: Promise<never>
+let last: Promise<unknown> = Promise.resolve()
+
+function startHost(): ChildProcess {
+  const child = fork(HOST, { env: inherited, execArgv: [], serialization: 'advanced' })
+  ended = once(child, 'exit').then(() => {
     throw new Error('the host of the commands has ended')
   })
   ended.catch(() => {})
-  after(() => host.kill('SIGKILL'))
-  let last: Promise<unknown> = Promise.resolve()
-  return (args, env) => {
+  process.on('exit', () => child.kill('SIGKILL'))
+  return child
+}
+
+/** Runs commands one after the other in one process, for whom only their answers matter. */
+export const hostedVintemIn =
+  (cwd: string): Vintem =>
+  (args, env) => {
     const order: Order = { args, env: { ...inherited, ...env }, cwd }
     const carriedOut = last.then(async () => {
+      host ??= startHost()
       host.send(order)
       const [result] = await Promise.race([once(host, 'message'), ended])
       return result as Result
@@ -48,4 +57,3 @@ export function hostedVintemIn(cwd: string): Vintem {
     last = carriedOut.catch(() => {})
     return carriedOut
   }
-}

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { VERSION_NAMES } from '../../src/versions/history.ts'
 import { type Tried, tryAll } from '../api/every-route.ts'
+import { type Any, documentOf, faultOf } from '../openapi/document.ts'
 import { startApi } from '../support/api.ts'
 import { freeze } from './freeze.ts'
 
@@ -61,9 +62,6 @@ for (const version of VERSION_NAMES) {
   })
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the shapes are what is asserted
-type Any = any
-
 const frozenOf = (version: string, operationId: string): Record<string, Any> =>
   JSON.parse(readFileSync(`${FROZEN}${version}/${operationId}.json`, 'utf8')).answers
 
@@ -74,6 +72,31 @@ const isFile = ({ headers }: Any): boolean =>
 /** The refusal of a second withdrawal has the id of the first; no other has a third field. */
 const fieldsOfError = (code: string) =>
   code === 'withdrawal_pending' ? ['code', 'description', 'withdrawId'] : ['code', 'description']
+
+const codesOf = (body: Any): string[] =>
+  body?.errors?.map(({ code }: Any) => code) ?? (body?.error ? [body.error] : [])
+
+for (const version of VERSION_NAMES) {
+  test(`every answer of ${version} is what its document says, field by field`, () => {
+    const { operationOf, resolve, closed } = documentOf(version)
+    const seen = new Set<string>()
+    for (const { operationId, name, reply } of [...answers.get(version)!.values()].flat()) {
+      const what = `${operationId} ${name}`
+      const answer = resolve(operationOf(operationId).responses[reply.status])
+      assert.ok(answer, `${what}: ${reply.status} is documented`)
+      const [type] = reply.headers.get('content-type')!.split(';')
+      const { schema } = answer.content[type!]
+      assert.equal(faultOf(closed(schema), reply.body ?? reply.text), null, what)
+      if (reply.status < 300) seen.add(operationId)
+      else {
+        for (const code of codesOf(reply.body)) {
+          assert.ok(answer.description.includes(`\`${code}\``), `${what}: ${code} is documented`)
+        }
+      }
+    }
+    assert.equal(seen.size, ROUTES.length, 'each operation was seen to succeed')
+  })
+}
 
 test('the newest version wraps every answer in its envelope', () => {
   for (const { operationId, status } of ROUTES) {

@@ -113,32 +113,32 @@ async function query(url: string, sql: string) {
 const remember = (url: string) => query(url, 'CREATE TABLE kept AS SELECT 42 AS answer')
 const recall = async (url: string) => (await query(url, 'SELECT answer FROM kept'))[0].answer
 
+/** Neither other users of the machine nor other machines can read it. */
+async function isOpenToItsOwnerOnly(dataDir: string, url: string): Promise<void> {
+  assert.deepEqual(readdirSync(dataDir), ['postgres', 'postgres.log', 'postgres.password'])
+  const mode = (name: string) => statSync(join(dataDir, name)).mode & 0o777
+  assert.deepEqual([mode('.'), mode('postgres'), mode('postgres.password')], [0o700, 0o700, 0o600])
+  const [listens] = await query(url, 'SHOW listen_addresses')
+  assert.equal(listens.listen_addresses, '127.0.0.1')
+  const stranger = new URL(url)
+  stranger.password = 'guess'
+  await assert.rejects(query(stranger.href, 'SELECT 1'), { code: '28P01' })
+}
+
 describe('the embedded database', () => {
-  test('is created by the first start, and keeps its data through a stop', async (t) => {
-    const { dataDir, start } = stage(t, { empty: true })
+  test('is created by the first start, open to its owner only, and keeps its data', async (t) => {
+    const { home, dataDir, start } = stage(t, { empty: true })
+    chmodSync(home, 0o700)
     const first = await start()
     assert.equal(first.owned, true)
+    await isOpenToItsOwnerOnly(dataDir, first.url)
+    // Nobody else can enter the directory, and PostgreSQL does not run as root.
+    if (isRoot) assert.notEqual(statSync(join(dataDir, 'postgres')).uid, 0)
     await remember(first.url)
     await first.stop()
     await first.stop()
     assert.equal(postmasterOf(dataDir), undefined)
     assert.equal(await recall((await start()).url), 42)
-  })
-
-  test('is open to its owner only', async (t) => {
-    const { dataDir, start } = stage(t, { empty: true })
-    const { url } = await start()
-    assert.deepEqual(readdirSync(dataDir), ['postgres', 'postgres.log', 'postgres.password'])
-    const mode = (name: string) => statSync(join(dataDir, name)).mode & 0o777
-    assert.deepEqual(
-      [mode('.'), mode('postgres'), mode('postgres.password')],
-      [0o700, 0o700, 0o600],
-    )
-    const [listens] = await query(url, 'SHOW listen_addresses')
-    assert.equal(listens.listen_addresses, '127.0.0.1')
-    const stranger = new URL(url)
-    stranger.password = 'guess'
-    await assert.rejects(query(stranger.href, 'SELECT 1'), { code: '28P01' })
   })
 
   test('runs with durable settings unless configured otherwise', async (t) => {
@@ -308,13 +308,6 @@ describe('what survives', () => {
 describe('whoever starts it', () => {
   const needsRoot = !isRoot && 'only root can become somebody else'
 
-  test('root, in a directory that nobody else can enter', { skip: needsRoot }, async (t) => {
-    const { home, dataDir, start } = stage(t, { empty: true })
-    chmodSync(home, 0o700)
-    await remember((await start()).url)
-    assert.notEqual(statSync(join(dataDir, 'postgres')).uid, 0)
-  })
-
   test('root, with binaries that nobody else can reach', { skip: needsRoot }, (t) => {
     const { home } = stage(t, { empty: true })
     const native = join(home, 'native')
@@ -337,7 +330,7 @@ describe('whoever starts it', () => {
     assert.notEqual(copy(), first, 'and not trusted once others could have changed it')
   })
 
-  test('an ordinary user, in a directory of its own', async (t) => {
+  longTest('an ordinary user, in a directory of its own', async (t) => {
     const { uid, gid } = outsider(t)
     if (!uid) return
     const { home, dataDir, spawn } = stage(t, { empty: true })

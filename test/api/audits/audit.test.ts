@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { join } from 'node:path'
 import { test } from 'node:test'
 import { auditCompany, auditDue } from '../../../src/core/audits/commands.ts'
 import type { Account } from '../../../src/ledger/recipes.ts'
 import { carryOutRefunds, releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
-import { inherited } from '../../support/process.ts'
+import { hostedVintemIn } from '../../support/cli.ts'
+import { temporaryFolder } from '../../support/process.ts'
 
 const api = await startApi()
 const { app } = api
@@ -183,17 +182,13 @@ test('the task audits companies with new postings, and one that fails does not s
 })
 
 /** The operator's command in a process of its own; the code it ends with, and what it printed. */
-function audited(client: Client): Promise<{ code: number; text: string }> {
-  const main = join(import.meta.dirname, '../../../src/cli/main.ts')
+async function audited(client: Client): Promise<{ code: number; text: string }> {
   const { secretKey, dataDir } = app.config
   const SECRET_KEY = secretKey.toString('base64')
   const own = { PLACES: api.places.join(' '), DATA_DIR: dataDir, SECRET_KEY }
   const words = ['ledger', 'audit', '--company', client.company.id]
-  return new Promise((resolve) => {
-    execFile(process.execPath, [main, ...words], { env: { ...inherited, ...own } }, (error, text) =>
-      resolve({ code: Number(error?.code ?? 0), text }),
-    )
-  })
+  const { code, stdout } = await hostedVintemIn(temporaryFolder())(words, own)
+  return { code, text: stdout }
 }
 
 test('the operator’s audit names a difference and ends with 1, and with 0 when there is none', async () => {

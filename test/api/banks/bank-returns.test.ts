@@ -4,6 +4,7 @@ import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { carryOutRefunds, reconcileDue, releaseDueCharges } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
 import { type Banked, charged, openBanked, read } from '../../support/bank.ts'
+import { variants } from '../../support/long.ts'
 import { lastCode, lettersOf } from '../../support/mail.ts'
 import { balancesOf, movementsOf } from '../../support/payments.ts'
 
@@ -137,7 +138,7 @@ test('without a callback the list of payments shows it within a minute', async (
 })
 
 test('the return of an old payment is found within a day, by asking for returns alone', async () => {
-  for (const returns of ['filtered', 'ignored'] as const) {
+  for (const returns of variants(['filtered', 'ignored'])) {
     const shop = await openBanked(api, { style: { returns } })
     const { bank, company } = shop
     const { endToEndId } = await sold(shop, 5000)

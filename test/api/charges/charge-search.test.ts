@@ -13,6 +13,7 @@ import {
 } from '../../../src/worker/due.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { approvedSubscription } from '../../support/billing.ts'
+import { isLong } from '../../support/long.ts'
 import { makeCode, pay } from '../../support/payments.ts'
 
 const api = await startApi()
@@ -172,7 +173,7 @@ test('a filtered list is the whole list, filtered, page by page too', async () =
       }
       assert.deepEqual(pages, wanted, 'pages')
     }),
-    { numRuns: 150 },
+    { numRuns: isLong ? 150 : 50 },
   )
 })
 
@@ -182,7 +183,7 @@ test('each filter alone is the whole list, filtered', async () => {
       const query = { [name]: value }
       assert.deepEqual(idsOf(await listed(client, `${search(query)}`)), idsOf(expected(query)))
     }
-    await fc.assert(fc.asyncProperty(values, run), { numRuns: 12 })
+    await fc.assert(fc.asyncProperty(values, run), { numRuns: isLong ? 12 : 5 })
   }
 })
 
@@ -221,7 +222,7 @@ test('a summary counts what the list shows, by day and status', async () => {
         ],
       )
     }),
-    { numRuns: 60 },
+    { numRuns: isLong ? 60 : 20 },
   )
 })
 

@@ -3,9 +3,10 @@ import { test } from 'node:test'
 import type { Route } from '../../../src/http/route.ts'
 import { ROUTES } from '../../../src/http/routes/all.ts'
 import { newId, packPair, toPublic } from '../../../src/lib/ids.ts'
-import { VERSION_NAMES } from '../../../src/versions/history.ts'
+import { LATEST, VERSION_NAMES } from '../../../src/versions/history.ts'
 import { releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
+import { isLong, longTest } from '../../support/long.ts'
 import { type Code, makeCharge, makeUnmatched, pay } from '../../support/payments.ts'
 import {
   makeCustomer,
@@ -212,8 +213,9 @@ test('every id that a body or a query can name is tried here', () => {
 })
 
 for (const version of VERSION_NAMES) {
+  const tryNewest = version === LATEST.name ? test : longTest
   const headers = { 'X-Api-Version': version }
-  for (const { name, kind, ask } of places) {
+  for (const [at, { name, kind, ask }] of places.entries()) {
     test(`${version} ${name}: another company’s record answers like one that does not exist`, async () => {
       const before = await stored(api)
       const foreign = await ask(records[kind], headers)
@@ -227,19 +229,24 @@ for (const version of VERSION_NAMES) {
       assert.deepEqual(await stored(api), before)
     })
 
-    test(`${version} ${name}: an id of another kind or of no form answers the same`, async () => {
-      const before = await stored(api)
-      const missing = await ask(unknown(kind), headers)
-      const faults: string[] = []
-      for (const id of impossible(kind)) {
-        const { status, text } = await ask(id, headers)
-        // A body says what its texts may be at all; a path only that nothing is there.
-        const noText = status === 400 && !name.includes('{') && /%00|x{300}/.test(id)
-        if (!noText && text !== missing.text) faults.push(`${id.slice(0, 60)}: ${status} ${text}`)
-      }
-      assert.deepEqual(faults, [])
-      assert.deepEqual(await stored(api), before)
-    })
+    tryNewest(
+      `${version} ${name}: an id of another kind or of no form answers the same`,
+      async () => {
+        const before = await stored(api)
+        const missing = await ask(unknown(kind), headers)
+        const faults: string[] = []
+        // `npm test` tries every third of them, others at the next place.
+        const ids = impossible(kind).filter((_, n) => isLong || (n + at) % 3 === 0)
+        for (const id of ids) {
+          const { status, text } = await ask(id, headers)
+          // A body says what its texts may be at all; a path only that nothing is there.
+          const noText = status === 400 && !name.includes('{') && /%00|x{300}/.test(id)
+          if (!noText && text !== missing.text) faults.push(`${id.slice(0, 60)}: ${status} ${text}`)
+        }
+        assert.deepEqual(faults, [])
+        assert.deepEqual(await stored(api), before)
+      },
+    )
   }
 }
 

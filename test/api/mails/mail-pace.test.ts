@@ -7,6 +7,7 @@ import { queueMails } from '../../../src/core/mails/store.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
 import { type Client, startApi } from '../../support/api.ts'
+import { isLong } from '../../support/long.ts'
 import { refusal, startSmtp } from '../../support/smtp.ts'
 import { until } from '../../support/until.ts'
 import { start } from '../../support/withdrawals.ts'
@@ -78,9 +79,9 @@ test('as many mails are under way as there are connections, each of which is use
   assert.ok(connections - before <= CONNECTIONS, `${connections - before} connections`)
 })
 
-test('with ten thousand mails to payers waiting, a code and another’s mail are next', async () => {
+test('with thousands of mails to payers waiting, a code and another’s mail are next', async () => {
   const [many, other] = [await api.client(), await api.client({ email: 'code@example.com' })]
-  await queueReceipts(many, 'many@example.com', 10_000)
+  await queueReceipts(many, 'many@example.com', isLong ? 10_000 : 2_000)
   const held: { to: string; take(): void }[] = []
   onMail = (to, take) => {
     held.push({ to, take })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { startApi } from '../../support/api.ts'
 import { cloneDatabase } from '../../support/database.ts'
-import { longTest } from '../../support/long.ts'
+import { longTest, variants } from '../../support/long.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from '../../support/process.ts'
 import { serve } from '../../support/servers.ts'
 
@@ -39,7 +39,7 @@ test('OPERATOR_PORT is served on the loopback by servers and workers, and is off
     SECRET_KEY: secretOf('operator'),
     DATA_DIR: temporaryFolder(),
   }
-  for (const role of ['api', 'worker']) {
+  for (const role of variants(['worker', 'api'])) {
     const OPERATOR_PORT = String(await freePort())
     const server = await startServer({ ...environment, OPERATOR_PORT }, ['--role', role])
     const url = `http://127.0.0.1:${OPERATOR_PORT}`
