@@ -302,3 +302,21 @@ test('what cannot be undone waits while the clock of the machine may be wrong', 
     'receive charges',
   ])
 })
+
+test('a company that is set aside is left out of every kind, in real time and in its own', async () => {
+  const work = await makeWork()
+  const ids = [work.client.company.id, work.other.company.id]
+  const withWork = async (kind: DueKind, except: typeof ids) => {
+    const { due } = await findDue(app.db, kind, { ...dueNow(app, 1000), except })
+    return ids.filter((id) => due.has(id))
+  }
+  clock.advance(HALF_HOUR_S)
+  for (const time of ['real', 'its own']) {
+    if (time === 'its own') await setClocks(work, 0)
+    for (const [name, kind] of Object.entries<DueKind>(KINDS)) {
+      const found = await withWork(kind, [])
+      assert.ok(found.length > 0, `there is work of ${name} in ${time} time`)
+      assert.deepEqual(await withWork(kind, found), [], `${name} in ${time} time`)
+    }
+  }
+})

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { newId, type Uuid } from '../src/lib/ids.ts'
 import { workOff } from '../src/worker/loop.ts'
 import { startApi } from './support/api.ts'
+import { stopTime } from './support/stopped-time.ts'
 
 const { app } = await startApi()
 const MANNER = { only: null, signal: undefined, failed: '', atOnce: 32 }
@@ -148,6 +149,54 @@ test('what is claimed while the process is told to stop is done before it stops'
     },
   })
   assert.deepEqual([...done], [id])
+})
+
+test('what has begun when the process is told to stop ends before the task is over', async () => {
+  const [id, stop] = [newId(), new AbortController()]
+  const [begun, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const ends: string[] = []
+  const run = workOff(app, {
+    ...MANNER,
+    task: 'stopped in the middle',
+    signal: stop.signal,
+    find: async (except) => ({ due: new Map(except.includes(id) ? [] : [[id, 1]]), isFull: false }),
+    async act() {
+      begun.resolve()
+      await answer.promise
+      ends.push('work')
+      return 1
+    },
+  }).then(() => ends.push('task'))
+  await begun.promise
+  stop.abort()
+  await new Promise((resolve) => setImmediate(resolve))
+  answer.resolve()
+  await run
+  assert.deepEqual(ends, ['work', 'task'])
+})
+
+test('a company for which nothing could be done is tried again while another takes long', async (t) => {
+  const time = stopTime(t)
+  const [slow, idle, answer] = [newId(), newId(), Promise.withResolvers<void>()]
+  let [searches, tries] = [0, 0]
+  await workOff(app, {
+    ...MANNER,
+    task: 'idle',
+    async find(except) {
+      searches += 1
+      if (searches === 5) answer.resolve()
+      else app.alarm.wake('idle')
+      time.advance(2)
+      const due = (searches === 1 ? [slow, idle] : [idle]).filter((id) => !except.includes(id))
+      return { due: new Map(due.map((id) => [id, 1])), isFull: false }
+    },
+    async act(companyId) {
+      if (companyId === slow) await answer.promise
+      else tries += 1
+      return Number(companyId === slow)
+    },
+  })
+  assert.equal(tries, 2)
 })
 
 test('two long queues do not keep a third company waiting, however often the task is woken', async () => {

@@ -5,7 +5,7 @@ import { newId, type Uuid } from '../lib/ids.ts'
 import { type Cents, toCents } from '../lib/money.ts'
 import { bytes, dates, integers, texts, uuids } from './arrays.ts'
 import { arrayParameters, companyTableOf, tableOf } from './columns.ts'
-import { openDatabase } from './database.ts'
+import { type Database, openDatabase } from './database.ts'
 
 type Owner = { name: string; key: Buffer }
 type Parcel = {
@@ -133,21 +133,45 @@ const LETTER = companyTableOf<Letter>(
   'number',
 )
 
-test('records of a company are found by key and listed newest first, of that company alone', async () => {
-  const db = openDatabase(await emptyDatabase(), 2)
+async function openLetters(): Promise<Database> {
+  const db = openDatabase(await emptyDatabase(), 4)
   after(() => db.end())
   await db.query({
     text: `create table letters (company_id uuid, number uuid, status text, from_name text,
              primary key (company_id, number))`,
   })
-  const [ours, theirs] = [newId(), newId()]
-  const from = { name: 'Ana', key: Buffer.alloc(0) }
-  const letter = (companyId: Uuid, status: Letter['status']): Letter => ({
-    companyId,
-    number: newId(),
-    status,
-    from,
+  return db
+}
+
+const from = { name: 'Ana', key: Buffer.alloc(0) }
+const letter = (companyId: Uuid, status: Letter['status']): Letter => ({
+  companyId,
+  number: newId(),
+  status,
+  from,
+})
+
+test('a record that is found for update is locked, and no other one is', async () => {
+  const [db, companyId] = [await openLetters(), newId()]
+  const [read, changed] = [letter(companyId, 'SENT'), letter(companyId, 'SENT')]
+  await db.query({
+    text: LETTER.insertInto('letters'),
+    values: LETTER.values([read, changed]),
   })
+  await db.transaction(async (tx) => {
+    await LETTER.find(tx, companyId, read.number)
+    await LETTER.find(tx, companyId, changed.number, 'for update')
+    const free = await db.query({
+      text: 'select number from letters where company_id = $1 for update skip locked',
+      values: [companyId],
+    })
+    assert.deepEqual(free, [{ number: read.number }])
+  })
+})
+
+test('records of a company are found by key and listed newest first, of that company alone', async () => {
+  const db = await openLetters()
+  const [ours, theirs] = [newId(), newId()]
   const [first, second, third] = (['SENT', 'LOST', 'SENT'] as const).map((status) =>
     letter(ours, status),
   ) as [Letter, Letter, Letter]

@@ -12,13 +12,13 @@ const db = openDatabase(await emptyDatabase(), 4, {
   wrote: () => {},
 })
 const other = openDatabase(await emptyDatabase(), 4)
-await db.query({ text: 'create table written (text text)' })
+for (const one of [db, other]) await one.query({ text: 'create table written (text text)' })
 
 const raising = (code: string) => ({ text: `do $$ begin raise sqlstate '${code}'; end $$` })
 const write = (tx: Tx, text: string) =>
   tx.query({ text: 'insert into written values ($1)', values: [text] })
-const written = async (text: string) =>
-  (await db.query({ text: 'select from written where text = $1', values: [text] })).length
+const written = async (text: string, at: Tx = db) =>
+  (await at.query({ text: 'select from written where text = $1', values: [text] })).length
 
 /** Writes, and then meets faults of the database, one each time it is run. */
 async function failing(name: string, codes: string[]): Promise<{ runs: number }> {
@@ -257,4 +257,37 @@ test('a transaction that has ended begins none in another database', async () =>
   await assert.rejects(async () => late[0], /begins before its own ends/)
   const { idleCount, totalCount } = other.pools.requests
   assert.equal(idleCount, totalCount, 'no connection is kept')
+})
+
+/** A database of companies, whose control database is another one. */
+const spanning = spanPlaces(db, { control: other, at: async () => db })
+
+test('what fails just before the commit is undone in the control database too', async () => {
+  const failed = spanning.transaction(async (tx, control) => {
+    await write(control, 'undone')
+    const fail = async () => {
+      throw new Error('a fault of ours')
+    }
+    await tx.beforeCommit(fail, ['an entry'])
+  })
+  await assert.rejects(failed, /a fault of ours/)
+  assert.equal(await written('undone', other), 0)
+})
+
+test('what the control database has committed is not written again if the other commit fails', async () => {
+  await db.query({
+    text: `create function conflict() returns trigger language plpgsql as $$
+           begin raise sqlstate '40001'; end $$`,
+  })
+  await db.query({ text: 'create table conflicting (text text)' })
+  await db.query({
+    text: `create constraint trigger conflict after insert on conflicting
+           deferrable initially deferred for each row execute function conflict()`,
+  })
+  const failed = spanning.transaction(async (tx, control) => {
+    await write(control, 'once')
+    await tx.query({ text: `insert into conflicting values ('x')` })
+  })
+  await assert.rejects(failed, { code: 'service_unavailable' })
+  assert.equal(await written('once', other), 1)
 })

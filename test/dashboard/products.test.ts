@@ -86,6 +86,16 @@ test('a form that is sent twice creates one product', async () => {
   assert.equal(idIn(first.location), idIn(second.location))
 })
 
+test('a question that is answered twice deletes once, and both answers are the same', async () => {
+  const id = idIn((await owner.post('/products/new', CAKE)).location)
+  const form = { once: 'd'.repeat(26) }
+  for (const _ of ['first', 'second']) {
+    const { status, location } = await owner.post(`/products/${id}/delete`, form)
+    assert.equal(status, 303)
+    assert.match(location!, /\/products\?done=deleted$/)
+  }
+})
+
 test('a viewer sees products and changes none', async () => {
   const id = idIn((await owner.post('/products/new', CAKE)).location)
   const viewer = await signIn(api, client.company, { role: 'viewer' })

@@ -227,3 +227,39 @@ longTest('a mover that hangs refuses the company for 5 seconds at most', async (
   }
   await moveCompany({ companyId: client.company.id, ...places })
 })
+
+test('what changes while changes are copied is copied too', async () => {
+  const client = await makePaying()
+  const { id: companyId } = client.company
+  const made = await client.post('/product', { name: 'Pão', description: 'x', price: 500 })
+  assert.equal(made.status, 201, made.text)
+  const reprice = async (price: number) => {
+    const { status, text } = await client.put(`/product/${made.body.data.id}`, { price })
+    assert.equal(status, 200, text)
+  }
+  const holding: Promise<void>[] = []
+  const onStep = async (step: Step) => {
+    if (step !== 'copied') return
+    await reprice(600)
+    const held = Promise.withResolvers<void>()
+    const hold = on(api.places[0]!, async (holder) => {
+      await holder.query('begin')
+      await holder.query('lock table products in share mode')
+      held.resolve()
+      await until('the mover waits', async () => {
+        const { rowCount } = await holder.query(
+          `select from pg_locks where not granted and relation = 'products'::regclass`,
+        )
+        return rowCount! > 0
+      })
+      await reprice(700)
+      await holder.query('commit')
+    })
+    holding.push(hold)
+    await held.promise
+  }
+  await moveCompany({ companyId, ...places, onStep })
+  await Promise.all(holding)
+  const { body } = await client.get(`/product/${made.body.data.id}`)
+  assert.equal(body.data.price, 700)
+})

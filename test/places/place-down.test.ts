@@ -9,6 +9,7 @@ import { LATEST } from '../../src/versions/history.ts'
 import { databaseAt } from '../citus/cluster.ts'
 import { payer, startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { makeCode, order } from '../support/payments.ts'
 import { cookieOf, getPage, givePassword, PASSWORD, postForm } from '../support/people.ts'
 
 const api = await startApi({}, { places: 2 })
@@ -121,4 +122,11 @@ test('somebody signs in while another place is lost in the middle of it', async 
     await api.rows('drop trigger lost on activity')
   }
   assert.deepEqual(await entriesOf(member), [1, 0])
+})
+
+test('a code whose company may be in a place that is down is not called unknown', async () => {
+  const { brCode } = await makeCode(await api.client(), 700)
+  const pay = () => order(api, { brCode })
+  await whileDown(2, async () => assert.ok((await pay()).status >= 500))
+  assert.equal((await pay()).status, 201)
 })

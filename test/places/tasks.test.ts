@@ -182,3 +182,20 @@ test('a place that does not say whether a company has left delays no other move'
     apps[0]!.setbacks.leaveAlone([])
   }
 })
+
+test('where a company was is not remembered if it may have moved while that was asked', async () => {
+  const { places } = api.app
+  const begin = {
+    text: `insert into company_moves (company_id, state, other_place) values ($1, 'arriving', 1)`,
+  }
+  for (const isAnnounced of [false, true]) {
+    const { id } = (await api.client()).company
+    places.forget(id)
+    const found = places.find(id)
+    if (isAnnounced) places.forget(id)
+    assert.equal(await found, apps[1])
+    await apps[1]!.db.query({ ...begin, values: [id] })
+    if (isAnnounced) await assert.rejects(async () => places.find(id), /changing its place/)
+    else assert.equal(await places.find(id), apps[1], 'it is remembered otherwise')
+  }
+})

@@ -192,6 +192,23 @@ test('a charge that the bank calls paid, and by nothing, is neither paid nor exp
   assert.deepEqual(await stateOf(shop, paid!.id), PAID)
 })
 
+test('a bank that does not answer about charges is left alone for a while', async () => {
+  const shop = await openBanked(api)
+  const { id } = await charged(shop)
+  api.clock.advance(LIFETIME_S + GRACE_S)
+  const asked = () => shop.bank.seen('GET /cob/{txid}')
+  shop.bank.faults.next('GET /cob/{txid}', '5xx')
+  await expire()
+  const before = asked()
+  await expire()
+  assert.equal(asked(), before, 'it is not asked again at once')
+  assert.deepEqual(await typesOf(shop), [])
+  api.clock.advance(60)
+  await expire()
+  assert.deepEqual(await stateOf(shop, id), EXPIRED)
+  assert.deepEqual(await typesOf(shop), ['charge.expired'])
+})
+
 const order = pixBody({ externalId: 'pedido 1' })
 
 test('the same request after the deadline finds out first whether the charge was paid', async () => {

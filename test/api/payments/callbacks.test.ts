@@ -9,6 +9,7 @@ import { chargeTxid } from '../../../src/provider/txid.ts'
 import { processDueCallbacks, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { balancesOf, makeCharge, movementsOf, stateOf } from '../../support/payments.ts'
+import { until } from '../../support/until.ts'
 import { stored } from '../storage.ts'
 
 const api = await startApi()
@@ -143,4 +144,29 @@ test('a simulated payment that lost to a cancel is at the bank, and is not lost 
   assert.equal(row!.ours, row!.bank)
   const { pending, unmatched } = await balancesOf(api, client)
   assert.equal(pending + unmatched, row!.bank)
+})
+
+test('while a charge is locked, the callback about its payment stays to be processed', async () => {
+  const client = await api.client()
+  const { id } = await makeCharge(client, 1990)
+  const transfer = await arrive(client, id)
+  const processing: Promise<unknown>[] = []
+  await app.db.transaction(async (tx) => {
+    await tx.query({
+      text: 'select from charges where company_id = $1 and id = $2 for update',
+      values: [client.company.id, fromPublic('charge', id)],
+    })
+    processing.push(sendCallback(client, transfer))
+    await until('it waits for the charge', async () => {
+      const rows = await api.rows(
+        `select 1 from pg_locks join pg_stat_activity using (pid)
+         where not granted and datname = current_database()`,
+      )
+      return rows.length > 0
+    })
+    assert.equal(await waiting(client), 1)
+  })
+  assert.deepEqual(await Promise.all(processing), ['processed'])
+  assert.equal(await waiting(client), 0)
+  assert.equal((await movementsOf(api, client)).length, 1)
 })

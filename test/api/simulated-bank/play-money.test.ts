@@ -3,6 +3,8 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { fromPublic } from '../../../src/lib/ids.ts'
+import { toCents } from '../../../src/lib/money.ts'
+import type { Source } from '../../../src/provider/port.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
 import { carryOutRefunds, reconcileDue } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
@@ -46,6 +48,38 @@ test('a simulated payment with the id of a real one takes nothing from the books
       ['CHARGE_PAID', endToEndId, 'bank>pending', 1990],
     ])
     assert.deepEqual(await audit(shop), [])
+  }
+})
+
+test('real and simulated payments that are matched together stay what they are', async () => {
+  for (const isRealFirst of [true, false]) {
+    const shop = await openBanked(api)
+    const company = await shop.fresh()
+    const [real, play] = [await charged(shop), await charged(shop, { devMode: true })]
+    const now = api.clock.now()
+    const arrived = (source: Source, { id }: { id: string }) => ({
+      app: api.app,
+      company,
+      arrival: { source, now },
+      processed: [],
+      payments: [
+        {
+          endToEndId: newEndToEndId(),
+          txid: chargeTxid(fromPublic('charge', id)!),
+          amount: toCents(1990),
+          receivedAt: now,
+        },
+      ],
+    })
+    const both = [arrived('bank', real), arrived('simulated', play)]
+    const inTurn = isRealFirst ? both : both.toReversed()
+    await Promise.all(inTurn.map((one) => api.app.callbacks.match(one)))
+    for (const { id } of [real, play]) {
+      assert.deepEqual(await stateOf(shop, id), ['COMPLETED', 'PAID'])
+    }
+    assert.deepEqual(await movementsOf(api, shop), [
+      ['CHARGE_PAID', both[0]!.payments[0]!.endToEndId, 'bank>pending', 1990],
+    ])
   }
 })
 
