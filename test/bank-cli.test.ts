@@ -122,6 +122,7 @@ test('connect stores the credentials sealed, asks the bank, registers callbacks,
       'ok clock',
       'ok dates',
       'ok scopes',
+      'ok due-dates',
       'ok subscriptions',
       'ok withdrawals',
       'ok callbacks',
@@ -169,6 +170,9 @@ test('check registers again what the bank has lost, and names what it has not gr
   const scopes = linesOf(lacking).find(([, name]) => name === 'scopes')!
   assert.deepEqual([lacking.code, scopes[0]], [1, 'failed'])
   assert.match(scopes[2]!, /has not granted pix\.write, .*Allow them for the application/)
+  const dueDates = linesOf(lacking).find(([, name]) => name === 'due-dates')!
+  assert.equal(dueDates[0], 'warning')
+  assert.match(dueDates[2]!, /has not granted cobv\.read, cobv\.write, so dueDate is refused/)
 })
 
 test('check says so when the bank may not send the withdrawals that it is to send', async () => {

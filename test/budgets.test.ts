@@ -304,6 +304,8 @@ const INDEXES: Record<string, Record<string, string>> = {
     // What is due, of all companies and of one with a clock of its own.
     charges_due: `select from charges where status = 'OPEN' and expires_at <= now()
       order by expires_at limit 20`,
+    charges_notices: `select from charges where notice_at is not null and notice_at <= now()
+      order by notice_at limit 20`,
     charges_unsettled: `select from charges where payment_status = 'PAID' and settles_at <= now()
       order by settles_at limit 20`,
     charges_settling: `select from charges ${OWN} and payment_date is not null

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { DUE_BILLINGS } from '../src/core/billings/store.ts'
 import { insert as insertIntents, ORPHANS } from '../src/core/charges/intent-store.ts'
 import { BANK_GRACE_MS } from '../src/core/charges/rules.ts'
-import { EXPIRING, EXPIRING_AT_BANKS, RELEASING } from '../src/core/charges/store.ts'
+import { EXPIRING, EXPIRING_AT_BANKS, NOTICES, RELEASING } from '../src/core/charges/store.ts'
 import { dueOf } from '../src/core/clocks/commands.ts'
 import { claimDue, type DueKind, findDue, readOldest, readQueues } from '../src/core/due.ts'
 import { DUE_MAILS } from '../src/core/mails/store.ts'
@@ -35,6 +35,7 @@ const HALF_HOUR_S = 1800
 const KINDS = {
   'expire charges': EXPIRING,
   'receive charges': RELEASING,
+  'due dates': NOTICES,
   'settle callbacks': DUE_CALLBACKS,
   reconcile: RECONCILING,
   'remove orphans': ORPHANS,
@@ -63,6 +64,7 @@ async function makeWork(): Promise<Work> {
   await client.post(`/refund/${(await makePaid(api, client, 700)).id}`)
   await makePaid(api, client, 1990)
   await makeCharge(client, 600)
+  await makeCharge(client, 600, { dueDate: '2026-09-01' })
   await confirmed(api, client, 5000)
   await start(other, 700)
   await approvedSubscription(api, client)
@@ -80,7 +82,7 @@ async function makeWork(): Promise<Work> {
      values ($1, $2, $3, 700, $4::date, 'SCHEDULED', '[]', $4)`,
     [companyId, newId(), agreement!.id, now],
   )
-  const intent = { companyId, id: newId(), createdAt: now, expiresAt: now }
+  const intent = { companyId, id: newId(), createdAt: now, expiresAt: now, hasDueDate: false }
   await insertIntents(app.db, [{ ...intent, guard: null, leasedUntil: now }])
   await rows('update bank_callbacks set processed_at = null')
   const failing = await register(client, 'http://127.0.0.1:9/', ['charge.expired'])
@@ -291,6 +293,7 @@ test('what cannot be undone waits while the clock of the machine may be wrong', 
   assert.deepEqual(timed.sort(), [
     'bill charges',
     'collect at the simulated bank',
+    'due dates',
     'expire charges',
     'expire charges at banks',
     'expire withdrawals',

@@ -12,6 +12,7 @@ const MAY_USE: Record<string, string[]> = {
   audits: [
     'app.ts',
     'banks',
+    'charges',
     'companies',
     'payments',
     'reconciliation',

@@ -48,7 +48,7 @@ async function checkBank(app: FullApp, company: Company): Promise<Check[]> {
   const checks = (await checkConnection(app, company)) ?? []
   const about = { title: connection.profile.title, publicUrl: app.publicUrl }
   return checks.map((check) => ({
-    name: check.name,
+    name: check.name === 'dueDates' ? 'due-dates' : check.name,
     state: check.state,
     detail: describeCheck(check, about),
   }))
@@ -70,6 +70,8 @@ function describeCheck(check: BankCheck, about: About): string {
       return describeDates(check.dates)
     case 'scopes':
       return describeScopes(check)
+    case 'dueDates':
+      return describeDueDates(check, about)
     case 'subscriptions':
       return describeSubscriptions(check, about)
     case 'withdrawals':
@@ -95,6 +97,14 @@ function describeScopes({ state, isNamed, missing }: Of<'scopes'>): string {
   if (missing.length === 0) return 'All needed scopes are granted.'
   const detail = `The bank has not granted ${missing.join(', ')}. Allow them for the application in the bank’s portal`
   return state === 'warning' ? `${detail}, or sell without subscriptions.` : `${detail}.`
+}
+
+function describeDueDates({ found, missing }: Of<'dueDates'>, { title }: About): string {
+  if (found === 'not-offered') return `${title} is used without them: dueDate is refused.`
+  if (found === 'not-said') return `${title} does not say whether it grants them.`
+  if (found === 'granted') return 'Charges may have a due date.'
+  const detail = `${title} has not granted ${missing.join(', ')}, so dueDate is refused`
+  return `${detail}. Allow it in the bank’s portal, or sell without due dates.`
 }
 
 function describeSubscriptions({ found, fault }: Of<'subscriptions'>, { title }: About): string {

@@ -13,6 +13,8 @@ export const EVENTS = {
   'charge.expired': 'Charge.Expired',
   'charge.canceled': 'Charge.Canceled',
   'charge.refunded': 'Charge.Refunded',
+  'charge.due': 'Charge.Due',
+  'charge.overdue': 'Charge.Overdue',
   'payment.unmatched': 'Payment.Unmatched',
   'payment.returned': 'Payment.Returned',
   'subscription.authorized': 'Subscription.Authorized',
@@ -120,6 +122,20 @@ export function refundedEvent(
     refundable,
   }
   return ownEvent('charge.refunded', charge, subjects, at)
+}
+
+export type NoticeType = 'charge.due' | 'charge.overdue'
+
+/** `amount` is what is to be paid today, and how it comes about. */
+export const noticeEvent = (
+  type: NoticeType,
+  charge: OwnChargeMoment & { due: { terms: { dueDate: string } } | null },
+  amount: object,
+  at: Date,
+): Event => {
+  const { dueDate } = charge.due!.terms
+  const subjects = { charge: subjectOf(charge, charge.paymentStatus), due: { dueDate, amount } }
+  return ownEvent(type, charge, subjects, at)
 }
 
 /** Why a subscription was canceled, where neither the payer nor the merchant did it. */

@@ -65,6 +65,13 @@ export const Timestamp = Type.String({
   'x-rule': 'must be a date and time such as 2026-08-16T12:00:00Z',
 })
 
+export const Day = (description: string) =>
+  Type.String({
+    format: 'day',
+    description,
+    'x-rule': 'must be a day of the calendar such as 2026-08-16',
+  })
+
 /** The start or the end of a period: a moment, or a whole day in São Paulo. */
 export const DayOrTime = (description: string) =>
   Type.String({

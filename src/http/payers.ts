@@ -97,6 +97,7 @@ async function subscribe(
 /** The locations in the codes of the simulated bank, which banks of payers read. */
 const LOCATIONS = [
   ['/cob/:token', readChargeLocation],
+  ['/cobv/:token', readChargeLocation],
   ['/rec/:token', readAgreementLocation],
 ] as const
 

@@ -14,6 +14,8 @@ type Bank = 'bank'
 export const KINDS = [
   'OPENING',
   'CHARGE_PAID',
+  'FINE_PAID',
+  'INTEREST_PAID',
   'CHARGE_SETTLED',
   'PAYMENT_UNMATCHED',
   'PAYMENT_ACCEPTED',
@@ -61,6 +63,13 @@ export const opening = (amount: Cents): Posting =>
 /** A charge was paid. Its money is withdrawable only after the company's delay. */
 export const chargePaid = (payment: Paid): Posting =>
   posting('CHARGE_PAID', ['bank', 'pending'], byPayment(payment))
+
+/** Fine and interest are income of their own, beside the price of what was sold. */
+export const finePaid = (payment: Paid, from: 'bank' | 'unmatched'): Posting =>
+  posting('FINE_PAID', [from, 'pending'], byPayment(payment))
+
+export const interestPaid = (payment: Paid, from: 'bank' | 'unmatched'): Posting =>
+  posting('INTEREST_PAID', [from, 'pending'], byPayment(payment))
 
 /** The delay is over: the money is released, except what refunds took from pending before. */
 export const chargeReleased = (payment: Paid): Posting =>

@@ -34,6 +34,8 @@ function postingOf(line: TableRow, amount: Cents, ref = 'x'): Posting {
     OPENING: () => recipes.opening(amount),
     CHARGE_PAID: () =>
       line.debit === 'bank' ? recipes.chargePaid(payment) : recipes.paymentMatched(payment),
+    FINE_PAID: () => recipes.finePaid(payment, 'bank'),
+    INTEREST_PAID: () => recipes.interestPaid(payment, 'bank'),
     CHARGE_SETTLED: () => recipes.chargeReleased(payment),
     PAYMENT_UNMATCHED: () => recipes.paymentUnmatched(payment),
     PAYMENT_ACCEPTED: () => recipes.paymentAccepted(payment),

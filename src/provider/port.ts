@@ -1,6 +1,7 @@
 import type { Uuid } from '../lib/ids.ts'
 import type { Cents } from '../lib/money.ts'
 import type { Frequency } from '../pix/calendar.ts'
+import type { DueAmount, DueTerms } from '../pix/due-amount.ts'
 import type { LocalDate } from '../pix/local-time.ts'
 
 /**
@@ -43,6 +44,8 @@ export type ReceivedPix = {
   amount: Cents
   receivedAt: Date
   payer?: PixPayer
+  /** How the bank came to the amount of a charge with a due date, if it says so. */
+  parts?: PaidParts
   /** What the bank has returned of it. Left out if that is nothing. */
   returns?: PixReturn[]
 }
@@ -74,6 +77,12 @@ export type PixReturn = {
 /** The payer of a Pix, as far as the bank names them. Some banks mask the tax id. */
 export type PixPayer = { name?: string; taxId?: string }
 
+/** The parts of an amount that depends on the day: see `DueAmount`. */
+export type PaidParts = Omit<DueAmount, 'on' | 'total'>
+
+/** A charge that the bank has. Banks keep those with a due date apart. */
+export type ChargeRef = { id: Uuid; due?: object | null }
+
 /** A charge to issue. The payer's bank shows the description. */
 export type ChargeOrder = {
   id: Uuid
@@ -81,6 +90,7 @@ export type ChargeOrder = {
   expiresAt: Date
   description?: string | null
   payer?: { name: string; taxId: string } | null
+  due?: { terms: DueTerms } | null
 }
 
 /**
@@ -185,9 +195,9 @@ export type Provider = {
   source: Source
   issueCharge(payee: Payee, charge: ChargeOrder): Promise<Outcome<{ brCode: string }>>
   /** A charge that is paid stays. Rejected if the bank refuses to remove it. Can be repeated. */
-  removeCharge(payee: Payee, id: Uuid): Promise<Outcome<'removed' | 'paid'>>
+  removeCharge(payee: Payee, charge: ChargeRef): Promise<Outcome<'removed' | 'paid'>>
   /** The payments of a charge, also those without a callback. */
-  findPaid(payee: Payee, id: Uuid): Promise<Outcome<ReceivedPix[]>>
+  findPaid(payee: Payee, charge: ChargeRef): Promise<Outcome<ReceivedPix[]>>
   issueStaticCode(
     payee: Payee,
     code: { id: Uuid; amount: Cents },

@@ -1,14 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { debitDay } from '../core/billings/rules.ts'
 import { noteOpening, openLink } from '../core/charges/checkout.ts'
-import { isSubscriptionLink } from '../core/charges/rules.ts'
+import { amountAt, type Due, isSubscriptionLink } from '../core/charges/rules.ts'
+import { showAmount } from '../core/charges/view.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { paySimulated } from '../core/payments/commands.ts'
 import { isPlayable } from '../core/payments/rules.ts'
 import { findPurchase } from '../core/receipts/lines.ts'
 import { formatReais } from '../lib/money.ts'
 import { problem } from '../lib/problems.ts'
-import { formatMoment, localDateOf } from '../pix/local-time.ts'
+import { lastDayInTime, lastDayToPay } from '../pix/due-amount.ts'
+import { addDays, formatDay, formatMoment, localDateOf } from '../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { readCookie } from './dashboard/cookie.ts'
@@ -21,6 +23,7 @@ import {
   codePanel,
   descriptionFact,
   dueFact,
+  dueFacts,
   type Fact,
   facts,
   party,
@@ -140,7 +143,7 @@ export function chargePage(page: ChargePage, given: ShippingGiven | null = null)
   return {
     title: charge.paymentDate
       ? receiptTitle(page)
-      : CHECKOUT[language].title(formatReais(charge.amount)),
+      : CHECKOUT[language].title(formatReais(amountAt(charge, page.app.clock.now()))),
     language,
     brand: company,
     kind: 'pay',
@@ -172,8 +175,32 @@ function notice({ app, charge, company, language, chosen, token }: ChargePage) {
   return testNotice({ devMode, brCode }, company, language, simulate)
 }
 
+/** The amount of today, the due date, and in words what was added or taken off. */
+function dueSummary({ charge, app, language }: ChargePage, { terms }: Due): Html {
+  const texts = CHECKOUT[language].due
+  const today = localDateOf(app.clock.now())
+  const { fine, interest, discount, total } = showAmount(charge, today)
+  const tomorrow = showAmount(charge, addDays(today, 1))
+  const [day, isLate] = [formatDay(terms.dueDate), today > lastDayInTime(terms)]
+  const isDay = today === terms.dueDate
+  const last = lastDayToPay(terms)
+  const words = [
+    discount > 0 && texts.discount(formatReais(discount)),
+    fine + interest > 0 && texts.added(formatReais(fine + interest)),
+    tomorrow.total !== total && today < last && texts.sameDay,
+    texts.untilLast(formatDay(last)),
+  ].filter((text) => text !== false)
+  return html`<section class="card" aria-labelledby="amount">
+<h1 id="amount"><span class="soft small">${CHECKOUT[language].toPay}</span><span class="amount">${formatReais(total)}</span></h1>
+<p class="pill deadline${isLate && ' soon'}"><span class="early">${icon('clock')}</span><span class="late">${icon('alert')}</span><span>${isLate ? texts.late(day) : isDay ? texts.today : texts.before(day)}</span></p>
+<p class="soft small">${words.join(' ')}</p>
+</section>`
+}
+
 /** The amount and the deadline. A script counts down. Without scripts the time is shown. */
-function summary({ charge, app, language }: ChargePage): Html {
+function summary(page: ChargePage): Html {
+  const { charge, app, language } = page
+  if (charge.due) return dueSummary(page, charge.due)
   const texts = CHECKOUT[language]
   const left_s = Math.max(
     0,
@@ -209,7 +236,8 @@ function details(page: ChargePage): Html {
 ${facts([
   descriptionFact(charge, language),
   ...purchaseFacts(charge, language),
-  [texts.validUntil, texts.moment(formatMoment(charge.expiresAt))],
+  ...dueFacts(charge, page.app.clock.now(), language),
+  charge.due === null && [texts.validUntil, texts.moment(formatMoment(charge.expiresAt))],
   ...parties(page, texts.receiver, texts.payer),
 ])}</section>`
 }
@@ -253,6 +281,7 @@ function ending(page: ChargePage, state: Ended): Html {
       ...(state === 'collecting' ? lateDebit(page) : null),
       facts: [
         [texts.amount, formatReais(charge.amount), 'sum'],
+        charge.due !== null && [texts.dueOn, formatDay(charge.due.terms.dueDate)],
         descriptionFact(charge, language),
         collection !== null && [texts.subscription, collection.productName],
         dueFact(collection, language),

@@ -1,9 +1,9 @@
 import type { Charge } from '../core/charges/rules.ts'
-import { breakDown } from '../core/charges/view.ts'
+import { breakDown, showAmount } from '../core/charges/view.ts'
 import type { Company } from '../core/companies/rules.ts'
 import type { Language } from '../lib/language.ts'
 import { formatReais } from '../lib/money.ts'
-import { formatDay } from '../pix/local-time.ts'
+import { formatDay, type LocalDate, localDateOf } from '../pix/local-time.ts'
 import { qrDataUrl } from '../pix/qr.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import type { Collection } from './found.ts'
@@ -72,12 +72,35 @@ export function purchaseFacts(
   return [...items, [texts.total, formatReais(amount), 'sum']]
 }
 
+const dayFact = (day: LocalDate): Html => html`<time datetime="${day}">${formatDay(day)}</time>`
+
+/** Until when a charge is paid in time, and how the amount of its day comes about. */
+export function dueFacts(charge: Charge, now: Date, language: Language): Fact[] {
+  const { due } = charge
+  if (due === null) return []
+  const texts = CHECKOUT[language]
+  const { original, total, ...parts } = showAmount(charge, localDateOf(now))
+  const added = (['fine', 'interest', 'discount', 'rebate'] as const)
+    .filter((part) => parts[part] > 0)
+    .map((part): Fact => {
+      const isOff = part === 'discount' || part === 'rebate'
+      const value = formatReais(parts[part])
+      return [texts.due.parts[part], isOff ? `− ${value}` : value, 'change']
+    })
+  const sum: Fact[] =
+    added.length > 0
+      ? [
+          [texts.due.original, formatReais(original), 'item'],
+          ...added,
+          [texts.total, formatReais(total), 'sum'],
+        ]
+      : []
+  return [[texts.dueOn, dayFact(due.terms.dueDate)], ...sum]
+}
+
 /** When the charge of a subscription is due. */
 export const dueFact = (collection: Collection | null, language: Language): Fact | false =>
-  collection !== null && [
-    CHECKOUT[language].dueOn,
-    html`<time datetime="${collection.dueOn}">${formatDay(collection.dueOn)}</time>`,
-  ]
+  collection !== null && [CHECKOUT[language].dueOn, dayFact(collection.dueOn)]
 
 /** A name and, below it, the tax id. */
 export const party = (name: string, taxId: string): Html =>

@@ -1,9 +1,9 @@
 import { releaseCharges } from '../core/balance/release.ts'
 import { claimDueBillings, DUE_BILLINGS } from '../core/billings/store.ts'
-import { expireCharges } from '../core/charges/commands.ts'
+import { expireCharges, noticeCharges } from '../core/charges/commands.ts'
 import { claimOrphans, ORPHANS } from '../core/charges/intent-store.ts'
 import { removeOrphans as removeOrphansOf } from '../core/charges/intents.ts'
-import { EXPIRING, EXPIRING_AT_BANKS, RELEASING } from '../core/charges/store.ts'
+import { EXPIRING, EXPIRING_AT_BANKS, NOTICES, RELEASING } from '../core/charges/store.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import { DUE_DELIVERIES } from '../core/deliveries/store.ts'
 import { type DueKind, type DueOfCompany, type DueRequest, findDue, sourceOf } from '../core/due.ts'
@@ -149,6 +149,17 @@ export const expireChargesAtBanks = found({
     if (over.length < ids.length) throw new Error('the bank did not answer about all charges')
     return done
   },
+})
+
+/** Says that charges are due, or overdue. */
+export const noticeDueDates = found({
+  kind: NOTICES,
+  title: { pt: 'Avisar vencimentos', en: 'Say that charges are due' },
+  isTimed: true,
+  max: 1000,
+  failed: 'due dates were not told',
+  act: (app, { companyId, ids, ...time }) =>
+    app.db.transaction((tx) => noticeCharges(tx, companyId, ids, nowOf(app, time))),
 })
 
 /** Makes received money withdrawable when the delay of the company is over. */
@@ -337,6 +348,7 @@ export const DUE_TASKS: readonly DueTask[] = [
   generateDue,
   billDue,
   collectDue,
+  noticeDueDates,
   expireDueCharges,
   expireChargesAtBanks,
   releaseDueCharges,

@@ -9,6 +9,7 @@ import {
   AMOUNT,
   ANY_AMOUNT,
   COMMENT,
+  DAY,
   DESCRIPTION,
   EMAIL,
   EVENTS,
@@ -70,19 +71,71 @@ const FULL = {
   line1: 'cj. 3',
 }
 
+const RATE_VALUE = ANY_AMOUNT
+const RATE_TYPE = STATUS
+const COUNTED = optional(STATUS)
+/** The fields of a due date. A body has either discounts or discountPerDay. */
+const DUE: Record<string, unknown[]> = {
+  dueDate: optional(DAY),
+  daysAfterDue: [...NO_NUMBER, -1, 366, 1.5],
+  fine: NO_OBJECT,
+  'fine.type': RATE_TYPE,
+  'fine.value': RATE_VALUE,
+  interest: NO_OBJECT,
+  'interest.type': RATE_TYPE,
+  'interest.value': RATE_VALUE,
+  'interest.days': COUNTED,
+  rebate: NO_OBJECT,
+  'rebate.type': RATE_TYPE,
+  'rebate.value': RATE_VALUE,
+}
+const NO_LIST = ['text', 5, null, {}]
+const DISCOUNTS: Record<string, unknown[]> = {
+  discounts: [...NO_LIST, []],
+  'discounts[0]': NO_OBJECT,
+  'discounts[0].type': RATE_TYPE,
+  'discounts[0].value': RATE_VALUE,
+  'discounts[0].until': DAY,
+}
+const PER_DAY: Record<string, unknown[]> = {
+  discountPerDay: NO_OBJECT,
+  'discountPerDay.type': RATE_TYPE,
+  'discountPerDay.value': RATE_VALUE,
+  'discountPerDay.days': COUNTED,
+}
+const untried = (fields: Record<string, unknown[]>) =>
+  Object.fromEntries(Object.keys(fields).map((name) => [name, []]))
+const DUE_PARENTS = { dueDate: true, fine: true, interest: true, rebate: true } as const
+const GOOD_DUE = {
+  dueDate: '2030-01-31',
+  daysAfterDue: 5,
+  fine: { type: 'FIXED', value: 10 },
+  interest: { type: 'PERCENT_PER_DAY', value: 10, days: 'BUSINESS' },
+  rebate: { type: 'PERCENT', value: 100 },
+}
+
 const URLS = { successUrl: optional(URL), failedUrl: optional(URL) }
 
 const charges: BodyCase[] = [
   {
     operationId: 'createPixCharge',
     method: 'POST',
-    parents: { customer: true },
-    required: ['amount', 'customer', 'customer.name', 'customer.taxId'],
+    parents: {
+      customer: true,
+      ...DUE_PARENTS,
+      discounts: true,
+      'discounts[0]': true,
+      discountPerDay: true,
+    },
+    required: ['amount', 'customer', 'customer.name', 'customer.taxId', 'fine.type', 'fine.value'],
     wrong: {
       amount: AMOUNT,
       customer: NO_OBJECT,
       ...CUSTOMER,
       expiresIn: LIFETIME,
+      ...DUE,
+      ...DISCOUNTS,
+      ...untried(PER_DAY),
       externalId: optional(EXTERNAL_ID),
       description: optional(DESCRIPTION),
       devMode: NO_BOOLEAN,
@@ -92,7 +145,8 @@ const charges: BodyCase[] = [
       good: {
         amount: 1990,
         customer: FULL,
-        expiresIn: 60,
+        ...GOOD_DUE,
+        discounts: [{ type: 'FIXED', value: 5, until: '2030-01-30' }],
         externalId: 'order 1',
         description: 'Pão, 2 unidades',
         devMode: true,
@@ -110,7 +164,15 @@ const charges: BodyCase[] = [
   {
     operationId: 'createPaymentLink',
     method: 'POST',
-    parents: { customer: true, customerId: true, items: true, 'items[0]': true },
+    parents: {
+      customer: true,
+      customerId: true,
+      items: true,
+      'items[0]': true,
+      ...DUE_PARENTS,
+      discounts: true,
+      discountPerDay: true,
+    },
     required: ['customer.name', 'customer.taxId', 'items[0].productId', 'items[0].quantity'],
     wrong: {
       total: AMOUNT,
@@ -125,7 +187,10 @@ const charges: BodyCase[] = [
       externalId: optional(EXTERNAL_ID),
       description: optional(DESCRIPTION),
       expiresIn: LIFETIME,
-      items: ['text', 5, null, {}],
+      ...DUE,
+      ...PER_DAY,
+      ...untried(DISCOUNTS),
+      items: NO_LIST,
       'items[0]': NO_OBJECT,
       'items[0].productId': [...NO_TEXT],
       'items[0].quantity': [...NO_NUMBER, 0, -1, 1.5],
@@ -136,7 +201,9 @@ const charges: BodyCase[] = [
       const items = [{ productId: body.data.id, quantity: 2 }]
       const urls = { successUrl: 'https://loja.example/ok', failedUrl: 'http://loja.example/?no' }
       const flags = { needShipping: true, notifyCustomer: false, devMode: true }
-      const rest = { externalId: 'order 2', description: 'Pão, 2 unidades', expiresIn: 60 }
+      const discountPerDay = { type: 'PERCENT', value: 1, days: 'BUSINESS' }
+      const due = { ...GOOD_DUE, discountPerDay, dueDate: '2026-09-30' }
+      const rest = { externalId: 'order 2', description: 'Pão, 2 unidades', ...due }
       const good = { total: 1990, customer: FULL, ...urls, ...flags, ...rest, items }
       return { path: '/charge/payment-link', good }
     },

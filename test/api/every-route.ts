@@ -107,6 +107,16 @@ const charges: Try[] = [
     'a received charge': (client, { received }) => client.get(`/charge/${received}/status`),
     charge_not_found: (client) => client.get(`/charge/${NO_CHARGE}/status`),
   }),
+  ...on('getChargeAmount', {
+    'of a charge without a due date': (client, { open }) => client.get(`/charge/${open}/amount`),
+    'of a late day': async (client) => {
+      const late = { dueDate: '2026-08-21', fine: { type: 'PERCENT', value: 200 } }
+      const { id } = dataOf(await client.post('/charge/pix', { ...CHARGE, ...late }))
+      return client.get(`/charge/${id}/amount?on=2026-08-24`)
+    },
+    charge_not_found: (client) => client.get(`/charge/${NO_CHARGE}/amount`),
+    invalid_value: (client, { open }) => client.get(`/charge/${open}/amount?on=tomorrow`),
+  }),
   ...on('listCharges', {
     'by reference': (client) => client.get('/charge?externalId=order%202'),
     received: (client) => client.get('/charge?paymentStatus=RECEIVED'),

@@ -69,6 +69,7 @@ export const EVENTS = [
   [null],
 ]
 
+export const DAY = [...NO_TEXT, '', 'today', '16/08/2026', '2026-02-30', '2026-08-16T12:00:00Z']
 export const MOMENT = [
   ...NO_TEXT,
   '',

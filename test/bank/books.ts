@@ -14,9 +14,35 @@ export type Charge = {
   location: string
   locationId: number
   code: string
+  /** The due date with what depends on it; null for a charge that is to be paid at once. */
+  due: Due | null
   /** The payer and the text for the payer, where the receiver has sent them. */
   debtor: { cpf?: string; cnpj?: string; nome: string } | null
   message: string | null
+}
+
+/** The terms of a charge with a due date, as the receiver has written them. */
+export type Due = {
+  on: LocalDate
+  daysAfter: number
+  multa?: Rate
+  juros?: Rate
+  abatimento?: Rate
+  desconto?: {
+    modalidade: number
+    valorPerc?: string
+    descontoDataFixa?: { data: LocalDate; valorPerc: string }[]
+  }
+}
+export type Rate = { modalidade: number; valorPerc: string }
+
+/** What is to be paid on a day, in cents. */
+export type Parts = {
+  original: number
+  multa: number
+  juros: number
+  abatimento: number
+  desconto: number
 }
 
 export type Refund = {
@@ -39,6 +65,8 @@ export type Pix = {
   /** A Pix that an agreement brings has none. */
   key: string | null
   at: Date
+  /** How the amount of a charge with a due date came about. */
+  parts?: Parts | null
   /** What some banks add to the document, as they write it. */
   extras?: Record<string, unknown>
 }

@@ -64,6 +64,8 @@ export function openCaller(bank: Bank, identity: Identity | null = bank.credenti
 const ALL = [
   'cob.write',
   'cob.read',
+  'cobv.write',
+  'cobv.read',
   'pix.write',
   'pix.read',
   'webhook.read',

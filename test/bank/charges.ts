@@ -3,6 +3,7 @@ import {
   type Answer,
   type Body,
   backward,
+  type Handler,
   type Handlers,
   notFound,
   pageOf,
@@ -10,25 +11,50 @@ import {
   within,
 } from './answers.ts'
 import type { Books, Charge } from './books.ts'
+import { dueFaults, dueOf } from './cobv.ts'
 import { pixEntry } from './pix.ts'
 import { newLocation, toCents, toText, unique } from './scheme.ts'
 
 const REMOVED = 'REMOVIDA_PELO_USUARIO_RECEBEDOR'
-const invalid = (...reasons: string[]): Answer => refuse(400, 'CobOperacaoInvalida', ...reasons)
 
-export function charges(books: Books): Handlers {
+/** Charges that are to be paid at once, and those with a due date. The bank keeps them apart. */
+type Kind = 'cob' | 'cobv'
+const NAMES = { cob: 'Cob', cobv: 'CobV' }
+const MISSING = { cob: 'CobNaoEncontrado', cobv: 'CobVNaoEncontrada' }
+const invalid = (kind: Kind, ...reasons: string[]): Answer =>
+  refuse(400, `${NAMES[kind]}OperacaoInvalida`, ...reasons)
+
+export const charges = (books: Books): Handlers => ({
+  ...chargesOf(books, 'cob'),
+  ...Object.fromEntries(
+    Object.entries(chargesOf(books, 'cobv')).map(([operation, handler]): [string, Handler] => [
+      operation,
+      (call) => notOffered(books) ?? handler(call),
+    ]),
+  ),
+  'POST /cob': ({ body }) =>
+    books.style.postsCharges ? put(books, 'cob', unique(32), body) : notFound('NaoEncontrado'),
+})
+
+function notOffered({ style: { cobv } }: Books): Answer | null {
+  if (cobv === 'offered') return null
+  return cobv === 404 ? notFound('NaoEncontrado') : refuse(403, 'AcessoNegado', 'Acesso negado.')
+}
+
+function chargesOf(books: Books, kind: Kind): Handlers {
   return {
-    'PUT /cob/{txid}': ({ params, body }) => put(books, params.txid!, body),
-    'POST /cob': ({ body }) =>
-      books.style.postsCharges ? put(books, unique(32), body) : notFound('NaoEncontrado'),
-    'GET /cob/{txid}': ({ params }) => {
-      const charge = books.charges.get(params.txid!)
-      return charge ? { status: 200, body: complete(books, charge) } : notFound('CobNaoEncontrado')
+    [`PUT /${kind}/{txid}`]: ({ params, body }) => put(books, kind, params.txid!, body),
+    [`GET /${kind}/{txid}`]: ({ params }) => {
+      const charge = find(books, kind, params.txid!)
+      return charge ? { status: 200, body: complete(books, charge) } : notFound(MISSING[kind])
     },
-    'PATCH /cob/{txid}': ({ params, body }) => patch(books, params.txid!, body),
-    'GET /cob': ({ query }) => {
-      if (backward(query)) return refuse(400, 'CobConsultaInvalida', 'fim é anterior a inicio')
-      const found = [...books.charges.values()].filter(({ createdAt, status }) => {
+    [`PATCH /${kind}/{txid}`]: ({ params, body }) => patch(books, kind, params.txid!, body),
+    [`GET /${kind}`]: ({ query }) => {
+      if (backward(query))
+        return refuse(400, `${NAMES[kind]}ConsultaInvalida`, 'fim é anterior a inicio')
+      const found = [...books.charges.values()].filter((charge) => {
+        const { createdAt, status } = charge
+        if (kindOf(charge) !== kind) return false
         return within(createdAt, query) && (query.status ?? status) === status
       })
       const { parametros, page } = pageOf(found, query, books.style.mostPerPage)
@@ -37,42 +63,54 @@ export function charges(books: Books): Handlers {
   }
 }
 
-function put(books: Books, txid: string, body: Body): Answer {
-  const existing = books.charges.get(txid)
-  const faults = faultsOf(books, body)
-  if (faults.length > 0) return invalid(...faults)
-  const { repeated } = books.style
-  if (existing && repeated === 409) return refuse(409, 'TxidDuplicado', 'O txid está em uso.')
-  if (existing && repeated === 400) return invalid('O campo cob.txid encontra-se em uso.')
-  if (existing && existing.status !== 'ATIVA')
-    return invalid('A cobrança já existe, não está no status ATIVA.')
-  const charge = existing ? altered(existing, body) : created(books, txid, body)
-  books.charges.set(txid, charge)
-  return { status: 201, body: shown(charge) }
+const kindOf = ({ due }: Charge): Kind => (due ? 'cobv' : 'cob')
+
+function find({ charges }: Books, kind: Kind, txid: string): Charge | null {
+  const charge = charges.get(txid)
+  return charge && kindOf(charge) === kind ? charge : null
 }
 
-function faultsOf({ foreignKeys }: Books, { calendario, valor, chave }: Body): string[] {
+function put(books: Books, kind: Kind, txid: string, body: Body): Answer {
+  const existing = books.charges.get(txid)
+  const faults = faultsOf(books, kind, existing ?? null, body)
+  if (faults.length > 0) return invalid(kind, ...faults)
+  const { repeated } = books.style
+  if (existing && (repeated === 409 || kindOf(existing) !== kind))
+    return refuse(409, 'TxidDuplicado', 'O txid está em uso.')
+  if (existing && repeated === 400) return invalid(kind, `O campo ${kind}.txid encontra-se em uso.`)
+  if (existing && existing.status !== 'ATIVA')
+    return invalid(kind, 'A cobrança já existe, não está no status ATIVA.')
+  const charge = existing ? altered(existing, kind, body) : created(books, kind, txid, body)
+  books.charges.set(txid, charge)
+  return { status: 201, body: shown(books, charge) }
+}
+
+function faultsOf(books: Books, kind: Kind, existing: Charge | null, body: Body): string[] {
+  const { calendario, valor, chave } = body
   const { expiracao = 86_400 } = calendario
+  const isForeign = books.foreignKeys.has(chave)
   return [
     ...(expiracao > 0 ? [] : ['O campo cob.calendario.expiracao é igual ou menor que zero.']),
-    ...(toCents(valor.original) > 0 ? [] : ['O campo cob.valor.original é zero.']),
-    ...(foreignKeys.has(chave) ? ['O campo cob.chave não pertence a este usuário.'] : []),
+    ...(toCents(valor.original) > 0 ? [] : [`O campo ${kind}.valor.original é zero.`]),
+    ...(isForeign ? [`O campo ${kind}.chave não pertence a este usuário.`] : []),
+    ...(kind === 'cobv' ? dueFaults(books, existing?.createdAt ?? null, body) : []),
   ]
 }
 
-const asked = ({ calendario, valor, chave, devedor, solicitacaoPagador }: Body) => ({
-  amount: toCents(valor.original),
-  key: chave as string,
-  expires_s: (calendario.expiracao ?? 86_400) as number,
-  debtor: (devedor ?? null) as Charge['debtor'],
-  message: (solicitacaoPagador ?? null) as string | null,
+const asked = (kind: Kind, body: Body) => ({
+  amount: toCents(body.valor.original),
+  key: body.chave as string,
+  expires_s: (body.calendario.expiracao ?? 86_400) as number,
+  due: kind === 'cobv' ? dueOf(body) : null,
+  debtor: (body.devedor ?? null) as Charge['debtor'],
+  message: (body.solicitacaoPagador ?? null) as string | null,
 })
 
-function created(books: Books, txid: string, body: Body): Charge {
-  const location = newLocation('cob')
+function created(books: Books, kind: Kind, txid: string, body: Body): Charge {
+  const location = newLocation(kind)
   const { name, city } = books.receiver
   return {
-    ...asked(body),
+    ...asked(kind, body),
     txid,
     location,
     locationId: books.nextId(),
@@ -83,45 +121,58 @@ function created(books: Books, txid: string, body: Body): Charge {
   }
 }
 
-const altered = (charge: Charge, body: Body): Charge => ({
+const altered = (charge: Charge, kind: Kind, body: Body): Charge => ({
   ...charge,
-  ...asked(body),
+  ...asked(kind, body),
   revision: charge.revision + 1,
 })
 
-function patch(books: Books, txid: string, body: Body): Answer {
-  const charge = books.charges.get(txid)
-  if (!charge) return notFound('CobNaoEncontrado')
-  if (charge.status !== 'ATIVA') return invalid('A cobrança não está ATIVA.')
+function patch(books: Books, kind: Kind, txid: string, body: Body): Answer {
+  const charge = find(books, kind, txid)
+  if (!charge) return notFound(MISSING[kind])
+  if (charge.status !== 'ATIVA') return invalid(kind, 'A cobrança não está ATIVA.')
   if (body.status && Object.keys(body).length > 1)
-    return invalid('A cobrança não pode ser removida juntamente com outras alterações.')
+    return invalid(kind, 'A cobrança não pode ser removida juntamente com outras alterações.')
   const merged = {
-    calendario: { expiracao: charge.expires_s, ...body.calendario },
-    valor: { original: toText(charge.amount), ...body.valor },
+    calendario: { ...calendarOf(charge), ...body.calendario },
+    valor: { ...termsOf(charge), ...body.valor },
     chave: body.chave ?? charge.key,
     devedor: body.devedor ?? charge.debtor,
     solicitacaoPagador: body.solicitacaoPagador ?? charge.message,
   }
-  const faults = faultsOf(books, merged)
-  if (faults.length > 0) return invalid(...faults)
-  const changed = { ...altered(charge, merged), ...(body.status ? { status: REMOVED } : {}) }
+  const faults = faultsOf(books, kind, charge, merged)
+  if (faults.length > 0) return invalid(kind, ...faults)
+  const changed = { ...altered(charge, kind, merged), ...(body.status ? { status: REMOVED } : {}) }
   books.charges.set(txid, changed as Charge)
-  return { status: 200, body: shown(changed as Charge) }
+  return { status: 200, body: shown(books, changed as Charge) }
 }
 
-function shown(charge: Charge): Body {
+const calendarOf = ({ due, expires_s }: Charge): Body =>
+  due
+    ? { dataDeVencimento: due.on, validadeAposVencimento: due.daysAfter }
+    : { expiracao: expires_s }
+
+function termsOf({ amount, due }: Charge): Body {
+  const { on: _, daysAfter: __, ...terms } = due ?? { on: '', daysAfter: 0 }
+  return { original: toText(amount), ...terms }
+}
+
+function shown({ receiver }: Books, charge: Charge): Body {
   const { txid, revision, status, location, locationId: id, key: chave } = charge
   const criacao = charge.createdAt.toISOString()
+  const { cnpj, name: nome, city: cidade } = receiver
+  const address = { logradouro: 'Rua XV de Novembro, 1', cidade, uf: 'SP', cep: '01013001' }
   return {
     txid,
     revisao: revision,
     status,
     location,
     chave,
-    calendario: { criacao, expiracao: charge.expires_s },
-    loc: { id, txid, location, tipoCob: 'cob', criacao },
+    calendario: { criacao, ...calendarOf(charge) },
+    loc: { id, txid, location, tipoCob: kindOf(charge), criacao },
     ...(charge.debtor ? { devedor: charge.debtor } : {}),
-    valor: { original: toText(charge.amount) },
+    ...(charge.due ? { recebedor: { cnpj, nome, ...address } } : {}),
+    valor: termsOf(charge),
     ...(charge.message ? { solicitacaoPagador: charge.message } : {}),
     pixCopiaECola: charge.code,
   }
@@ -130,7 +181,7 @@ function shown(charge: Charge): Body {
 function complete(books: Books, charge: Charge): Body {
   const paid = [...books.pix.values()].filter(({ txid }) => txid === charge.txid)
   return {
-    ...shown(charge),
+    ...shown(books, charge),
     ...(paid.length > 0 && books.style.pixInCob
       ? { pix: paid.map((one) => pixEntry(books, one)) }
       : {}),

@@ -101,6 +101,22 @@ const PATCHES: { reason: string; apply(document: Tree): void }[] = [
     },
   },
   {
+    reason: 'the address of a receiver is in `recebedor`, and not beside it',
+    apply: ({ schemas }) => {
+      delete schemas.DadosRecebedor.required
+    },
+  },
+  {
+    reason: 'a discount for each day has also the form of one without days',
+    apply: ({ schemas }) => anyInsteadOfOne(schemas.CobVValor.properties.desconto),
+  },
+  {
+    reason: 'no charge with a due date has the `idCob` that a list requires of it',
+    apply: ({ schemas }) => {
+      schemas.CobsVConsultadas.properties.cobs.items.allOf.pop()
+    },
+  },
+  {
     reason: 'a webhook names its key and no CNPJ, as the examples do',
     apply: ({ schemas }) => {
       schemas.WebhookCompleto.required = ['webhookUrl', 'chave', 'criacao']
@@ -123,7 +139,7 @@ function walk(node: Tree, visit: (node: Tree) => void): void {
 }
 
 const PROSE = /^( *)(?:description|title|summary|examples?|tags): */
-const UNUSED = /^( {2})"?\/(?:cobv|lotecobv|loc|solicrec)\b/
+const UNUSED = /^( {2})"?\/(?:lotecobv|loc|solicrec)\b/
 
 /** The lines that are read: to parse prose, examples and other resources takes most of the time. */
 function neededLines(text: string): string[] {

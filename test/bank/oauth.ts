@@ -24,6 +24,8 @@ export const TOKEN_LIFE_s = 3600
 export const ALL_SCOPES = [
   'cob.write',
   'cob.read',
+  'cobv.write',
+  'cobv.read',
   'pix.write',
   'pix.read',
   'webhook.read',

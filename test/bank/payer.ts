@@ -1,5 +1,7 @@
 import { parse } from '../../src/pix/brcode.ts'
+import { localDateOf } from '../../src/pix/local-time.ts'
 import type { Books, Charge, Pix, Rec } from './books.ts'
+import { partsOn, totalOf } from './cobv.ts'
 import { notifyPix } from './pix.ts'
 import { changeRec } from './recurrences.ts'
 import { endToEndId } from './scheme.ts'
@@ -28,11 +30,17 @@ export type Payer = {
 }
 
 export function payer(books: Books): Payer {
-  const take = (txid: string | null, key: string, amount: number, options: Paid): Pix => {
+  const take = (txid: string | null, key: string, asked: number | Charge, options: Paid): Pix => {
     const at = options.at ?? books.clock.now()
+    const charge = typeof asked === 'number' ? null : asked
+    const due = charge?.due ? partsOn(books, charge, localDateOf(at)) : null
+    const whole = due ? totalOf(due) : (charge?.amount ?? (asked as number))
+    const { amount = whole } = options
+    // A bank cannot explain an amount that it did not ask for.
+    const parts = amount === whole ? due : null
     const id = options.endToEndId ?? endToEndId('E', at)
     const { extras = {} } = options
-    const pix = { endToEndId: id, txid, amount: options.amount ?? amount, key, at, extras }
+    const pix = { endToEndId: id, txid, amount, key, at, parts, extras }
     books.pix.set(id, pix)
     notifyPix(books, [pix])
     return pix
@@ -50,7 +58,7 @@ export function payer(books: Books): Payer {
         return take(code.txid ?? null, code.key, code.amount ?? 0, options)
       const charge = findCharge(books, code.kind === 'dynamic' ? code.location : what)
       if (charge.status === 'ATIVA') charge.status = 'CONCLUIDA'
-      return take(charge.txid, charge.key, charge.amount, options)
+      return take(charge.txid, charge.key, charge, options)
     },
     payKey: (key, amount, options = {}) => take(null, key, amount, options),
     approve: (what) => decide(what, ['CRIADA'], 'APROVADA'),

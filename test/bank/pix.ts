@@ -8,7 +8,7 @@ import {
   refuse,
   within,
 } from './answers.ts'
-import { type Books, type Pix, type Refund, refundsOf } from './books.ts'
+import { type Books, type Parts, type Pix, type Refund, refundsOf } from './books.ts'
 import type { Params } from './document.ts'
 import { endToEndId, toCents, toText, unique } from './scheme.ts'
 
@@ -52,7 +52,8 @@ function list(books: Books, query: Params): Answer {
 }
 
 /** A Pix as every answer and every callback shows it. */
-export function pixEntry(books: Books, { endToEndId, txid, amount, key, at, extras }: Pix): Body {
+export function pixEntry(books: Books, pix: Pix): Body {
+  const { endToEndId, txid, amount, key, at, parts, extras } = pix
   const returned = refundsOf(books, endToEndId)
   return {
     endToEndId,
@@ -60,10 +61,19 @@ export function pixEntry(books: Books, { endToEndId, txid, amount, key, at, extr
     valor: toText(amount),
     ...(key === null ? {} : { chave: key }),
     horario: at.toISOString(),
+    ...(parts && books.style.namesParts ? { componentesValor: shownParts(parts) } : {}),
     ...extras,
     ...(returned.length > 0 ? { devolucoes: returned.map(shown) } : {}),
   }
 }
+
+/** The parts that are not zero. The original is always there. */
+const shownParts = (parts: Parts): Body =>
+  Object.fromEntries(
+    Object.entries(parts)
+      .filter(([name, cents]) => name === 'original' || cents > 0)
+      .map(([name, cents]) => [name, { valor: toText(cents) }]),
+  )
 
 const shown = (refund: Refund): Body => ({
   id: refund.id,

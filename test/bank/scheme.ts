@@ -21,7 +21,7 @@ export const endToEndId = (letter: 'E' | 'D', at: Date): string =>
 export const recurrenceId = (retries: boolean, at: Date): string =>
   `R${retries ? 'R' : 'N'}${ISPB}${digits(at, 8)}${unique(11)}`
 
-export const newLocation = (kind: 'cob' | 'rec'): string =>
+export const newLocation = (kind: 'cob' | 'cobv' | 'rec'): string =>
   `pix.banco.example/qr/v2/${kind}/${randomBytes(16).toString('hex')}`
 
 /** Integer cents as the document writes them: `12.34`. */

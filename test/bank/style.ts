@@ -1,3 +1,4 @@
+import type { LocalDate } from '../../src/pix/local-time.ts'
 import { type Profile, RESOURCES, type Resource } from '../../src/provider/bacen/profile.ts'
 import { type Answer, type Body, notFound } from './answers.ts'
 import type { Params } from './document.ts'
@@ -69,6 +70,12 @@ export type Style = {
   tls: 'TLSv1.1' | 'TLSv1.2' | null
   /** Whether a paid charge shows its payments. Some banks show them only in their list. */
   pixInCob: boolean
+  /** What is answered at /cobv by a bank that does not offer it. */
+  cobv: 'offered' | 403 | 404
+  /** Days without banks that are not known to anybody else, such as those of a city. */
+  holidays: LocalDate[]
+  /** Whether a Pix says how the amount of a charge with a due date came about. */
+  namesParts: boolean
   /** How the txid is called in answers and callbacks. */
   txid: 'txid' | 'txId'
 }
@@ -109,6 +116,9 @@ export const PLAIN: Style = {
   http2: false,
   tls: null,
   pixInCob: true,
+  cobv: 'offered',
+  holidays: [],
+  namesParts: true,
   txid: 'txid',
 }
 

@@ -48,6 +48,28 @@ test('a checkout becomes green without a reload when its code is paid on another
   await isAccessible(page)
 })
 
+test('the page of a charge with a due date says what is to be paid today, and why', async () => {
+  const due = {
+    dueDate: '2026-08-21',
+    fine: { type: 'PERCENT', value: 200 },
+    discounts: [{ type: 'PERCENT', value: 500, until: '2026-08-20' }],
+  }
+  const { url } = await pixCharge({ amount: 100_000, ...due })
+  const page = await open(url, { phone: true })
+  const summary = await page.locator('section.card').first().innerText()
+  for (const text of [
+    'R$ 950,00',
+    'Vence em 21/08/2026',
+    'desconto de R$ 50,00',
+    'até 21/09/2026',
+  ]) {
+    assert.ok(summary.includes(text), `${summary} has ${text}`)
+  }
+  assert.match(await page.locator('.facts').innerText(), /Valor original\s+R\$ 1\.000,00/)
+  await isAccessible(page)
+  await fitsTheWindow(page)
+})
+
 test('a page without server-sent events asks by itself, and becomes green too', async () => {
   const { brCode, url } = await pixCharge()
   const page = await open('about:blank')

@@ -57,6 +57,54 @@ test('what is wrong with a charge is said at its field', async () => {
   assert.match(page.text, /id="amount-fault">Informe um valor como 19,90\./)
 })
 
+const DUE = {
+  ...PAYER,
+  amount: '1.000,00',
+  total: '1.000,00',
+  expiresIn: '1800',
+  dueDate: '2026-08-28',
+  fine: '2,00',
+  interest: '1',
+  discount: '5,00',
+  discountUntil: '2026-08-24',
+}
+
+for (const path of ['/new/charge', '/new/link']) {
+  test(`${path} takes a due date with fine, interest and discount, and shows it before`, async () => {
+    const preview = await owner.post(path, { ...DUE, step: 'preview' })
+    assert.match(preview.text, /Vence em 28\/08\/2026/)
+    assert.match(preview.text, /R\$ 950,00/)
+    const made = await owner.post(path, DUE)
+    assert.equal(made.status, 303, made.text)
+    const { due, expiresAt } = await read(idIn(made.location))
+    assert.deepEqual(
+      [due.dueDate, due.fine, due.interest, due.discounts],
+      [
+        '2026-08-28',
+        { type: 'PERCENT', value: 200 },
+        { type: 'PERCENT_PER_MONTH', value: 100, days: 'CALENDAR' },
+        [{ type: 'PERCENT', value: 500, until: '2026-08-24' }],
+      ],
+    )
+    assert.equal(expiresAt, '2026-09-29T03:00:00.000Z')
+    const page = await owner.get(`/charges/${idIn(made.location)}`)
+    assert.match(page.text, /Vencimento<\/dt><dd><time datetime="2026-08-28">28\/08\/2026/)
+  })
+
+  test(`${path} says at its field what is wrong with a due date`, async () => {
+    const wrong = { dueDate: '2026-02-30', daysAfterDue: 'x', fine: 'x', discountUntil: '' }
+    for (const step of ['', 'preview']) {
+      const page = await owner.post(path, { ...DUE, ...wrong, step })
+      assert.equal(page.status, 400, step)
+      for (const field of Object.keys(wrong)) {
+        assert.match(page.text, new RegExp(`id="${field}"[^>]*aria-invalid="true"`), field)
+      }
+    }
+    const late = await owner.post(path, { ...DUE, dueDate: '2026-08-19' })
+    assert.match(late.text, /id="dueDate"[^>]*aria-invalid="true"/)
+  })
+}
+
 test('only a live company is asked about dev mode', async () => {
   assert.doesNotMatch((await owner.get('/new/charge')).text, /name="devMode"/)
   const live = await api.client({ mode: 'live', pixKey: 'dona@example.com' })

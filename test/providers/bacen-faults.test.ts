@@ -93,7 +93,7 @@ const KINDS: Record<string, Kind> = {
       given(await ground.provider.issueCharge(ground.payee, charge))
       const status = () => ground.bank.state().charges.get(chargeTxid(charge.id))!.status
       return {
-        give: (bacen) => bacen.removeCharge(ground.payee, charge.id),
+        give: (bacen) => bacen.removeCharge(ground.payee, charge),
         effects: () => Number(status() === 'REMOVIDA_PELO_USUARIO_RECEBEDOR'),
       }
     },

@@ -109,7 +109,7 @@ test('a certificate that has ended, or a wrong secret, leaves everything unknown
   for (const fields of wrong) {
     const bacen = connected(ground, fields)
     unknownOf(await bacen.issueCharge(payee, charge))
-    unknownOf(await bacen.findPaid(payee, charge.id))
+    unknownOf(await bacen.findPaid(payee, charge))
     assert.equal((await bacen.inspect(payee)).faults.length, 1)
   }
   assert.equal(bank.state().charges.size, 0)

@@ -47,10 +47,12 @@ export async function openSimulator(api: TestApi): Promise<Ground> {
       return given(await simulator.returnByItself(payee, order))
     },
     remembers: false,
+    namesParts: false,
     payee,
     clock,
     decide,
     pay: (brCode, amount) => pay(txidOf(brCode), amount),
+    payDue: (brCode, amount) => pay(txidOf(brCode), amount),
     payKey: (amount) => pay(null, amount),
     async collect(pays) {
       // Those that have ended meanwhile are not filled any more.
@@ -96,9 +98,16 @@ export async function openBank(
     payee,
     clock,
     remembers: true,
+    namesParts: true,
     payouts: connection.profile.payouts === null ? null : bacen.payouts,
     agrees: connection.profile.paths.rec !== null,
     pay: async (brCode, amount) => bank.payer.pay(brCode, { amount }).endToEndId,
+    // The bank calculates by itself.
+    payDue: async (brCode, amount) => {
+      const pix = bank.payer.pay(brCode)
+      assert.equal(pix.amount, amount)
+      return pix.endToEndId
+    },
     payKey: async (amount) => bank.payer.payKey(payee.pixKey, amount).endToEndId,
     returnByItself: async (endToEndId, amount) => {
       const { returnId, doneAt } = bank.returnByItself(endToEndId, { amount: toCents(amount) })

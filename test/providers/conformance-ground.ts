@@ -9,12 +9,16 @@ export type Ground = {
   payouts: Payouts | null
   /** Whether it knows of a charge that it was paid when it is to be removed. */
   remembers: boolean
+  /** Whether it says how the amount of a charge with a due date came about. */
+  namesParts: boolean
   /** Whether the bank has Pix Automático. */
   agrees: boolean
   payee: Payee
   clock: ManualClock
   /** Pays a code, and returns the end-to-end id. */
   pay(brCode: string, amount: number): Promise<string>
+  /** Pays what is to be paid today for a charge with a due date, which is this amount. */
+  payDue(brCode: string, amount: number): Promise<string>
   payKey(amount: number): Promise<string>
   /** Returns money of a payment without an order. */
   returnByItself(endToEndId: string, amount: number): Promise<PixReturn>

@@ -49,22 +49,37 @@ type Way = { style: StyleOptions; points: Point[]; profile?: Partial<Profile> }
 const WAYS: Record<string, Way> = {
   'Itaú clock': {
     style: ITAU_CLOCK,
-    points: ['charges', 'payments', 'refunds', 'agreements', 'collections'],
+    points: ['charges', 'dueDates', 'payments', 'refunds', 'agreements', 'collections'],
     profile: LOCAL,
   },
   'Sicoob document': {
     style: SICOOB_DOCUMENT,
-    points: ['charges', 'payments', 'refunds', 'agreements', 'payouts'],
+    points: ['charges', 'dueDates', 'payments', 'refunds', 'agreements', 'payouts'],
   },
   'gateway 404': { style: {}, points: ['gateways'] },
-  'no pix in cob': { style: { pixInCob: false }, points: ['charges', 'payments', 'refunds'] },
-  txId: { style: { txid: 'txId' }, points: ['charges', 'payments', 'refunds', 'collections'] },
+  'no pix in cob': {
+    style: { pixInCob: false },
+    points: ['charges', 'dueDates', 'payments', 'refunds'],
+  },
+  txId: {
+    style: { txid: 'txId' },
+    points: ['charges', 'dueDates', 'payments', 'refunds', 'collections'],
+  },
 }
 
 /** All of them at once. */
 const MIXED: Way = {
   style: Object.assign({}, ...Object.values(WAYS).map(({ style }) => style)),
-  points: ['charges', 'payments', 'refunds', 'agreements', 'collections', 'retries', 'payouts'],
+  points: [
+    'charges',
+    'dueDates',
+    'payments',
+    'refunds',
+    'agreements',
+    'collections',
+    'retries',
+    'payouts',
+  ],
   profile: LOCAL,
 }
 

@@ -3,7 +3,17 @@ import { test } from 'node:test'
 import { newId, type Uuid } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
 import { parse } from '../../src/pix/brcode.ts'
-import type { ChargeOrder, ReceivedPix, SendOrder } from '../../src/provider/port.ts'
+import { isBusinessDay } from '../../src/pix/business-days.ts'
+import { type DueTerms, moveTerms } from '../../src/pix/due-amount.ts'
+import {
+  addDays,
+  atHour,
+  daysBetween,
+  type LocalDate,
+  localDateOf,
+  weekdayOf,
+} from '../../src/pix/local-time.ts'
+import type { ChargeOrder, PaidParts, ReceivedPix, SendOrder } from '../../src/provider/port.ts'
 import { chargeTxid, staticTxid } from '../../src/provider/txid.ts'
 import { given, reasonOf } from '../support/agreements.ts'
 import { agreements, askOfAgreements, collections, retries } from './conformance-agreements.ts'
@@ -16,6 +26,7 @@ const UNKNOWN = 'E99999999202608201500zzzzzzzzzzz'
 /** The points that the port promises of every bank. */
 const POINTS = {
   charges,
+  dueDates,
   payments,
   refunds,
   agreements,
@@ -55,7 +66,7 @@ async function issue(ground: Ground, id = newId()) {
 }
 
 const paidOf = async ({ provider, payee }: Ground, id: Uuid) =>
-  given(await provider.findPaid(payee, id))
+  given(await provider.findPaid(payee, { id }))
 
 function charges(guarantee: Guarantee): void {
   guarantee('a charge is issued once, paid, and what has arrived is found', async (ground) => {
@@ -69,7 +80,7 @@ function charges(guarantee: Guarantee): void {
     assert.deepEqual(await paidOf(ground, id), [pix])
     assert.deepEqual(given(await provider.findReceived(payee, [endToEndId])), [pix])
     assert.deepEqual(given(await provider.listReceived(payee, around(ground))), [pix])
-    const removed = await provider.removeCharge(payee, id)
+    const removed = await provider.removeCharge(payee, { id })
     if (ground.remembers) assert.equal(given(removed), 'paid')
     assert.deepEqual(await paidOf(ground, id), [pix], 'and money stays where it is')
   })
@@ -78,7 +89,7 @@ function charges(guarantee: Guarantee): void {
     const { provider, payee } = ground
     const { id } = await issue(ground)
     for (const one of [id, id, newId()])
-      assert.equal(given(await provider.removeCharge(payee, one)), 'removed')
+      assert.equal(given(await provider.removeCharge(payee, { id: one })), 'removed')
     assert.deepEqual(await paidOf(ground, id), [])
     assert.deepEqual(await paidOf(ground, newId()), [])
   })
@@ -100,6 +111,81 @@ function charges(guarantee: Guarantee): void {
   )
 }
 
+const DUE: DueTerms = {
+  dueDate: '2026-08-28',
+  daysAfterDue: 30,
+  fine: { type: 'PERCENT', value: 200 },
+  interest: { type: 'PERCENT_PER_MONTH', value: 100, days: 'CALENDAR' },
+  discounts: [{ type: 'FIXED', value: 5000, until: '2026-08-24' }],
+  rebate: { type: 'FIXED', value: 1000 },
+}
+const DUE_AMOUNT = toCents(101_000)
+
+/** The days from the due date on which it is paid, and what is added and taken off then. */
+const PAID_ON: [days: number, parts: Partial<PaidParts>, total: number][] = [
+  [-4, { discount: toCents(5000) }, 95_000],
+  [0, {}, 100_000],
+  [5, { fine: toCents(2000), interest: toCents(167) }, 102_167],
+]
+
+/** A charge with a due date, a Friday with only business days of banks from 4 before to 5 after. */
+function dueChargeOf(ground: Ground, id: Uuid): ChargeOrder {
+  const today = localDateOf(ground.clock.now())
+  const isQuiet = (friday: LocalDate) =>
+    weekdayOf(friday) === 5 &&
+    [-4, 0, 3, 4, 5].every((days) => isBusinessDay(addDays(friday, days)))
+  let dueDate = addDays(today, 7)
+  while (!isQuiet(dueDate)) dueDate = addDays(dueDate, 1)
+  const terms = moveTerms(DUE, daysBetween(DUE.dueDate, dueDate))
+  return { ...chargeOf(ground, id), amount: DUE_AMOUNT, due: { terms } }
+}
+
+function dueDates(guarantee: Guarantee): void {
+  guarantee('a charge with a due date is issued once, and paid as its day says', async (ground) => {
+    const { provider, payee, clock } = ground
+    const charges = PAID_ON.map(() => dueChargeOf(ground, newId()))
+    const codes: string[] = []
+    for (const charge of charges) {
+      const { brCode } = given(await provider.issueCharge(payee, charge))
+      assert.equal(parse(brCode).kind, 'dynamic')
+      const again = given(await provider.issueCharge(payee, charge))
+      assert.equal(again.brCode, brCode, 'issued again it is the same')
+      assert.deepEqual(given(await provider.findPaid(payee, charge)), [])
+      codes.push(brCode)
+    }
+    const { dueDate } = charges[0]!.due!.terms
+    for (const [i, [days, parts, total]] of PAID_ON.entries()) {
+      const charge = charges[i]!
+      clock.advance((atHour(addDays(dueDate, days), 12).getTime() - clock.now().getTime()) / 1000)
+      const endToEndId = await ground.payDue(codes[i]!, total)
+      const none = { fine: toCents(0), interest: toCents(0), discount: toCents(0) }
+      const pix: ReceivedPix = {
+        endToEndId,
+        txid: chargeTxid(charge.id),
+        amount: toCents(total),
+        receivedAt: clock.now(),
+        ...(ground.namesParts && {
+          parts: { original: DUE_AMOUNT, rebate: toCents(1000), ...none, ...parts },
+        }),
+      }
+      assert.deepEqual(given(await provider.findPaid(payee, charge)), [pix])
+      assert.deepEqual(given(await provider.findReceived(payee, [endToEndId])), [pix])
+      assert.deepEqual(given(await provider.listReceived(payee, around(ground))), [pix])
+      const removed = await provider.removeCharge(payee, charge)
+      if (ground.remembers) assert.equal(given(removed), 'paid')
+    }
+  })
+
+  guarantee('a charge with a due date is removed, however often', async (ground) => {
+    const { provider, payee } = ground
+    const charge = dueChargeOf(ground, newId())
+    given(await provider.issueCharge(payee, charge))
+    for (const one of [charge, charge, { ...charge, id: newId() }])
+      assert.equal(given(await provider.removeCharge(payee, one)), 'removed')
+    assert.deepEqual(given(await provider.findPaid(payee, charge)), [])
+  })
+}
+
 function payments(guarantee: Guarantee): void {
   guarantee(
     'late, doubled and uneven payments are all seen, in every way to ask',
@@ -111,7 +197,7 @@ function payments(guarantee: Guarantee): void {
       clock.advance(2 * HOUR_s)
       paid.push(await ground.pay(brCode, AMOUNT), await ground.pay(brCode, 1))
       const removed = await issue(ground)
-      given(await provider.removeCharge(payee, removed.id))
+      given(await provider.removeCharge(payee, removed))
       const after = await ground.pay(removed.brCode, AMOUNT)
       assert.deepEqual(idsOf(await paidOf(ground, id)), paid.toSorted())
       assert.deepEqual(idsOf(await paidOf(ground, removed.id)), [after])
@@ -160,9 +246,12 @@ async function asksInVain(ground: Ground): Promise<void> {
   const sending = { id: newId(), amount: AMOUNT, pixKey: KEY, reference: REFERENCE }
   await ground.withoutRoute(async () => {
     const outcomes = [
-      await provider.findPaid(payee, id),
-      await provider.removeCharge(payee, id),
+      await provider.findPaid(payee, { id }),
+      await provider.removeCharge(payee, { id }),
       await provider.issueCharge(payee, chargeOf(ground, newId())),
+      await provider.issueCharge(payee, dueChargeOf(ground, newId())),
+      await provider.findPaid(payee, { id, due: {} }),
+      await provider.removeCharge(payee, { id, due: {} }),
       await provider.findReceived(payee, [endToEndId]),
       await provider.listReceived(payee, around(ground)),
       await provider.listReturned(payee, around(ground)),
@@ -175,7 +264,7 @@ async function asksInVain(ground: Ground): Promise<void> {
     ]
     // The token is over now, and the address of tokens has no route either.
     clock.advance(HOUR_s)
-    outcomes.push(await provider.findPaid(payee, id))
+    outcomes.push(await provider.findPaid(payee, { id }))
     for (const [i, { kind }] of outcomes.entries()) assert.equal(kind, 'unknown', `question ${i}`)
   })
   assert.deepEqual(idsOf(await paidOf(ground, id)), [endToEndId])

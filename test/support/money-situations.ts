@@ -1,7 +1,9 @@
 /** The amounts that the simulated bank refuses, and leaves without an answer, are among them. */
 export const AMOUNTS = [500, 55_555, 66_666, 70_000, 66_666, 200_000]
 export const LIFETIMES_S = [300, 1800, 86_400, 7_776_000]
-export const SECONDS = [1, 4, 5, 5, 30, 60, 60, 60, 120, 300, 300, 590, 600, 1800, 3600, 86_400]
+export const SECONDS = [
+  1, 4, 5, 5, 30, 60, 60, 60, 120, 300, 300, 590, 600, 1800, 3600, 86_400, 259_200,
+]
 
 export const pick = <T>(list: readonly T[], choice: number): T => list[choice % list.length]!
 
@@ -11,6 +13,9 @@ export const WANTED = [
   'pay OPEN other',
   'pay COMPLETED exact',
   'pay EXPIRED exact',
+  'pay due less',
+  'pay due same',
+  'pay due more',
   'sell exact',
   'pay CANCELED exact',
   'payAgain 201',

@@ -1,3 +1,5 @@
+import { isBusinessDay } from '../../src/pix/business-days.ts'
+
 /**
  * The plainest account of what money does, written a second time and without a look at the product.
  * Every act changes the model and gives the HTTP status that the product must answer with.
@@ -9,6 +11,10 @@ export type Charge = {
   id: string
   brCode: string
   amount: number
+  /** Its due date, if it has one. */
+  dueOn: string | null
+  /** What was asked of who paid it. */
+  asked: number
   devMode: boolean
   /** Whether it came of a code for the counter. */
   isSale: boolean
@@ -93,11 +99,45 @@ export function advance(model: Model, seconds: number): void {
   }
 }
 
+/** What is added to every charge with a due date, or taken off it. */
+export const DUE_TERMS = { fine: 300, interestPerDay: 7, discountBefore: 200, daysAfterDue: 20 }
+
+const dayOf = (at: number) => new Date(at - 3 * 3600 * SECOND).toISOString().slice(0, 10)
+const daysLater = (day: string, days: number) => dayOf(Date.parse(day) + days * DAY + DAY / 2)
+const working = (day: string): string => (isBusinessDay(day) ? day : working(daysLater(day, 1)))
+
+/** So many days from now. */
+export const dueDay = (model: Model, days: number): string => dayOf(model.now + days * DAY)
+
+/** The moment after the last day on which a charge can be paid. */
+export const endOfDue = (dueOn: string): number => {
+  const last = working(daysLater(working(dueOn), DUE_TERMS.daysAfterDue))
+  return Date.parse(`${daysLater(last, 1)}T03:00:00Z`)
+}
+
+/** What is asked of who pays at a moment. */
+export function askedAt({ amount, dueOn }: Charge, at: number): number {
+  if (dueOn === null) return amount
+  const [day, last] = [dayOf(at), working(dueOn)]
+  if (day < dueOn) return amount - DUE_TERMS.discountBefore
+  if (day < working(daysLater(last, 1))) return amount
+  const late = (Date.parse(day) - Date.parse(last)) / DAY
+  return amount + DUE_TERMS.fine + late * DUE_TERMS.interestPerDay
+}
+
 type NewCharge = Pick<Charge, 'id' | 'brCode' | 'amount' | 'devMode'>
 
-export function addCharge(model: Model, fields: NewCharge, lifetime_s: number): void {
+export function addCharge(
+  model: Model,
+  fields: NewCharge,
+  until: { lifetime_s: number } | { dueOn: string },
+): void {
+  const dueOn = 'dueOn' in until ? until.dueOn : null
+  const lifetime = 'lifetime_s' in until ? until.lifetime_s * SECOND : 0
   model.charges.push({
     ...fields,
+    dueOn,
+    asked: fields.amount,
     isSale: false,
     status: 'OPEN',
     paymentStatus: 'PROCESSING',
@@ -105,7 +145,7 @@ export function addCharge(model: Model, fields: NewCharge, lifetime_s: number): 
     refunded: 0,
     shortfall: 0,
     isExpiryTold: false,
-    expiresAt: model.now + lifetime_s * SECOND,
+    expiresAt: dueOn ? endOfDue(dueOn) : model.now + lifetime,
   })
 }
 
@@ -119,12 +159,14 @@ export function pay(model: Model, charge: Charge, amount: number, endToEndId: st
   // At the moment of its deadline it counts as expired, and money is still in time.
   const isInTime =
     charge.status === 'OPEN' || (charge.status === 'EXPIRED' && model.now <= charge.expiresAt)
-  const matched = isInTime && amount === charge.amount
+  const asked = askedAt(charge, model.now)
+  const matched = isInTime && amount === asked
   arrive(model, { endToEndId, code: charge, amount }, matched)
   if (!matched) return
   charge.status = 'COMPLETED'
   charge.paymentStatus = 'PAID'
   charge.paidAt = model.now
+  charge.asked = asked
 }
 
 /** Money arrives for a code of the counter: a charge of its own, which begins paid. */
@@ -141,6 +183,8 @@ export function sell(
     id,
     brCode: code.brCode,
     amount,
+    dueOn: null,
+    asked: amount,
     devMode: false,
     isSale: true,
     refunded: 0,
@@ -177,7 +221,7 @@ export function releaseCharges(model: Model): void {
 }
 
 /** What came of a paid charge. */
-export const cameOf = ({ amount, shortfall }: Charge): number => amount - shortfall
+export const cameOf = ({ asked, shortfall }: Charge): number => asked - shortfall
 
 /** What of a paid charge is in the pending account. */
 export function unreleased(model: Model, charge: Charge): number {
@@ -254,7 +298,8 @@ export function settle(
   const isAgain = payment.settled?.charge === charge
   const isUnpaid = charge.status === 'OPEN' || charge.status === 'EXPIRED'
   if (!isAgain && (payment.settled || payment.status !== 'UNMATCHED' || !isUnpaid)) return 409
-  const taken = payment.settled?.amount ?? Math.min(charge.amount, payment.amount)
+  const asked = askedAt(charge, payment.receivedAt)
+  const taken = payment.settled?.amount ?? Math.min(asked, payment.amount)
   const isReturned = payment.status === 'REFUNDING' || payment.status === 'REFUNDED'
   if (difference === 'keep' && isReturned) return 409
   const isToReturn = difference === 'refund' && taken < payment.amount && !isReturned
@@ -272,7 +317,8 @@ function take(model: Model, payment: Payment, charge: Charge, amount: number): v
   charge.status = 'COMPLETED'
   charge.paymentStatus = 'PAID'
   charge.paidAt = payment.receivedAt
-  charge.shortfall = charge.amount - amount
+  charge.asked = askedAt(charge, payment.receivedAt)
+  charge.shortfall = charge.asked - amount
   move(model, 'unmatched', 'pending', amount)
 }
 

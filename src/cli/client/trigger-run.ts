@@ -78,6 +78,16 @@ export const SCENARIOS: Record<AnyEventType, Scenario> = {
     about: 'charge',
     steps: [charge(), pay(), steps.refund],
   },
+  'charge.due': {
+    summary: 'the due date of a charge comes; moves the clock by a week',
+    about: 'charge',
+    steps: [steps.dueCharge, steps.untilDue],
+  },
+  'charge.overdue': {
+    summary: 'nobody pays a charge until its due date; moves the clock by two weeks or so',
+    about: 'charge',
+    steps: [steps.dueCharge, steps.untilOverdue],
+  },
   'payment.unmatched': {
     summary: 'money arrives that pays no charge; LATE moves the clock',
     about: 'payment',

@@ -3,6 +3,8 @@ import type { Static } from 'typebox'
 import { type Vintem, VintemError } from '../../../packages/client/src/index.ts'
 import type { BankReceipt } from '../../core/simulated-bank/view.ts'
 import { formatReais } from '../../lib/money.ts'
+import { firstLateDay, lastDayInTime } from '../../pix/due-amount.ts'
+import { localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { ReturnReason } from '../../provider/port.ts'
 import { ClientFault } from '../command.ts'
 import type * as schemas from './trigger-schemas.ts'
@@ -110,7 +112,14 @@ const isFields = (value: unknown): value is Fields =>
 
 /** What a scenario has made so far. */
 export type Made = {
-  charge?: { id: string; amount: number; url?: string; brCode?: string; expiresAt?: string }
+  charge?: {
+    id: string
+    amount: number
+    url?: string
+    brCode?: string
+    expiresAt?: string
+    dueDate?: string
+  }
   payment?: { endToEndId: string; amount: number; at: string }
   refund?: { id: string }
   product?: { id: string }
@@ -163,6 +172,7 @@ const REFUSED_AMOUNT = 66_666
 const AT_BANK = { retries: 0 }
 
 const PAYER = { name: 'Maria da Silva', taxId: '12345678909' }
+const DAYS_TO_PAY = 7
 
 export const charge = (more: Fields = {}): Step => ({
   body: bodyOf('charge', 'NewPixCharge', () => ({ amount: 1990, customer: PAYER, ...more })),
@@ -172,6 +182,30 @@ export const charge = (more: Fields = {}): Step => ({
     made.charge = { id, amount, url, brCode, expiresAt }
   },
 })
+
+/** A charge with a due date a week from now, by the clock of the company. */
+export const dueCharge: Step = {
+  body: bodyOf('charge', 'NewPixCharge', () => ({ amount: 1990, customer: PAYER })),
+  async run(stage, body, set) {
+    const { now } = await stage.vintem.sandbox.clock()
+    const dueDate = localDateOf(new Date(Date.parse(now) + DAYS_TO_PAY * DAY_MS))
+    await charge().run(stage, { dueDate, ...body }, set)
+    stage.made.charge!.dueDate = String({ dueDate, ...body }.dueDate)
+  },
+}
+
+/** Until the day comes on which it is due, which may be after a weekend. */
+export const untilDue: Step = {
+  run: (stage) => moveTo(stage, dayOf(stage.made, lastDayInTime)),
+}
+
+/** Until the first day comes on which a fine is added. */
+export const untilOverdue: Step = {
+  run: (stage) => moveTo(stage, dayOf(stage.made, firstLateDay)),
+}
+
+const dayOf = ({ charge }: Made, day: typeof firstLateDay): Date =>
+  startOfDay(day({ dueDate: charge!.dueDate! }))
 
 export const link: Step = {
   body: bodyOf('link', 'NewLink', (_stage, set) => ({

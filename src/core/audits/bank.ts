@@ -13,7 +13,7 @@ import { findOrders } from '../reconciliation/store.ts'
 import { findAskedUntil, findReturnsListed } from '../reconciliation-schedule.ts'
 import { find as findRefund, listOfPayments } from '../refunds/store.ts'
 import { find as findWithdrawal } from '../withdrawals/store.ts'
-import { describeBooked, isReceived, RECEIVED_KINDS } from './records.ts'
+import { describeBooked, isOfOne, isReceived, RECEIVED_KINDS, sumOf } from './records.ts'
 import { type BookedCharge, chargesOf, spanOfPayments } from './store.ts'
 
 /** A payment counts as missing only if its callback has not arrived for so long. */
@@ -76,7 +76,7 @@ async function compareReceived(
   return received.flatMap((transfer) => {
     const own = posted.get(transfer.endToEndId) ?? []
     const [posting] = own
-    if (!posting || own.length > 1 || posting.amount !== transfer.amount) {
+    if (!posting || !isOfOne(own) || sumOf(own) !== transfer.amount) {
       return [differs(transfer, describeBooked(own))]
     }
     const charge = charges.get(posting.chargeId ?? '') ?? null
@@ -190,17 +190,17 @@ async function compareEntries(
   entries: StatementEntry[],
 ): Promise<string[]> {
   const arrived = entries.filter((one) => RECEIVED_KINDS.includes(one.kind) && isReceived(one))
-  const known = await findReceived(
-    app,
-    provider,
-    company,
-    arrived.map(({ ref }) => ref),
-  )
-  const faults = arrived.flatMap(({ ref, amount }) =>
-    known.get(ref) === amount
+  const ids = [...new Set(arrived.map(({ ref }) => ref))]
+  const known = await findReceived(app, provider, company, ids)
+  // The parts of a payment may be in several pages.
+  const parts = await findPostings(app.db, company.id, RECEIVED_KINDS, ids)
+  const booked = Map.groupBy(parts.filter(isReceived), ({ ref }) => ref)
+  const faults = ids.flatMap((ref) => {
+    const amount = sumOf(booked.get(ref)!)
+    return known.get(ref) === amount
       ? []
-      : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`],
-  )
+      : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`]
+  })
   for (const { ref, amount } of entries.filter(({ kind }) => kind === 'BANK_RETURN')) {
     if (await isReturned(app, provider, company, ref)) continue
     faults.push(`${amount} of ${ref} are booked as returned, the bank has not returned them`)

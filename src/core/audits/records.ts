@@ -2,6 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Kind } from '../../ledger/recipes.ts'
 import { findPostings, readStatement, type StatementEntry } from '../../ledger/statement.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import type { Income } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { bookedSource } from '../payments/rules.ts'
 import * as store from './store.ts'
@@ -72,7 +73,7 @@ type Records = {
 
 async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): Promise<Records> {
   const { id, mode } = company
-  const paid = entries.filter(({ kind }) => /^(CHARGE|PAYMENT)_/.test(kind))
+  const paid = entries.filter(({ kind }) => /^(CHARGE|FINE|INTEREST|PAYMENT)_/.test(kind))
   const paymentIds = paid.map(({ ref }) => ref)
   const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
   const refundIds = entries.flatMap(({ ref }) => fromPublic('rfnd', ref) ?? [])
@@ -137,12 +138,22 @@ const wasUnmatched: Check = ({ ref, amount, chargeId }, { payments, matchedLater
   return chargeId === null || payment.chargeId === chargeId
 }
 
+/** Money of a charge: its price, a fine or interest. All of it comes from one payment. */
+const isPart =
+  (part: keyof Income): Check =>
+  (entry, records) => {
+    const charge = ofCharge(entry, records)
+    const whole = charge && { ...entry, amount: charge.amount }
+    if (!whole || charge.income[part] !== entry.amount) return false
+    return isMatched(whole, records) || isSettled(whole, records)
+  }
+
 /** What must be true of the record of a posting. */
 const CHECKS: Record<Kind, Check> = {
   OPENING: (_, { mode }) => mode === 'sandbox',
-  CHARGE_PAID: (entry, records) =>
-    (isMatched(entry, records) || isSettled(entry, records)) &&
-    ofCharge(entry, records)?.amount === entry.amount,
+  CHARGE_PAID: isPart('price'),
+  FINE_PAID: isPart('fine'),
+  INTEREST_PAID: isPart('interest'),
   CHARGE_SETTLED: (entry, records) => {
     const charge = ofCharge(entry, records)
     // Refunds and returns may have taken a part from pending before.
@@ -163,17 +174,20 @@ const CHECKS: Record<Kind, Check> = {
   WITHDRAWAL_RELEASED: ofOrder('withdrawals', 'FAILED', 'EXPIRED', 'CANCELED'),
 }
 
-/** Checks that each paid charge has its posting, in its amount. */
+/** The kinds of postings of a paid charge. */
+const INCOME_KINDS: Kind[] = ['CHARGE_PAID', 'FINE_PAID', 'INTEREST_PAID']
+
+/** Checks that each paid charge has its postings, which add up to its amount. */
 async function compareCharges(tx: Tx, companyId: Uuid, from: Date): Promise<string[]> {
   const faults: string[] = []
   for (let after = { paymentDate: from, id: FIRST_ID }; ; ) {
     const charges = await store.listCharges(tx, companyId, after, PAGE)
     const ids = charges.map(({ endToEndId }) => endToEndId!)
-    const entries = await findPostings(tx, companyId, ['CHARGE_PAID'], ids)
-    const posted = new Map(entries.map((entry) => [entry.ref, entry]))
+    const entries = await findPostings(tx, companyId, INCOME_KINDS, ids)
+    const posted = Map.groupBy(entries, ({ ref }) => ref)
     for (const { id, endToEndId, amount } of charges) {
-      const posting = posted.get(endToEndId!)
-      if (posting?.chargeId === id && posting.amount === amount) continue
+      const own = posted.get(endToEndId!) ?? []
+      if (own.every(({ chargeId }) => chargeId === id) && sumOf(own) === amount) continue
       faults.push(
         `a charge is paid with ${amount} by ${endToEndId}, its posting is not in the books`,
       )
@@ -184,7 +198,7 @@ async function compareCharges(tx: Tx, companyId: Uuid, from: Date): Promise<stri
   }
 }
 
-/** Checks that each booked payment has exactly one posting. */
+/** Checks that each booked payment has its posting, or one for each part of it. */
 async function comparePayments(tx: Tx, companyId: Uuid): Promise<string[]> {
   const faults: string[] = []
   for (let after = ''; ; ) {
@@ -194,7 +208,7 @@ async function comparePayments(tx: Tx, companyId: Uuid): Promise<string[]> {
     const posted = Map.groupBy(entries.filter(isReceived), ({ ref }) => ref)
     for (const { endToEndId, amount } of payments) {
       const own = posted.get(endToEndId) ?? []
-      if (own.length === 1 && own[0]!.amount === amount) continue
+      if (isOfOne(own) && sumOf(own) === amount) continue
       faults.push(`${amount} have arrived in ${endToEndId}, our books say ${describeBooked(own)}`)
     }
     const last = payments.at(-1)
@@ -207,7 +221,15 @@ async function comparePayments(tx: Tx, companyId: Uuid): Promise<string[]> {
 export const isReceived = ({ debit }: StatementEntry): boolean => debit === 'bank'
 
 /** The kinds of postings of received money. */
-export const RECEIVED_KINDS: Kind[] = ['CHARGE_PAID', 'PAYMENT_UNMATCHED']
+export const RECEIVED_KINDS: Kind[] = [...INCOME_KINDS, 'PAYMENT_UNMATCHED']
+
+export const sumOf = (entries: { amount: number }[]): number =>
+  entries.reduce((sum, { amount }) => sum + amount, 0)
+
+/** Whether money was booked once: for one charge, or as unmatched. */
+export const isOfOne = (entries: StatementEntry[]): boolean =>
+  new Set(entries.map(({ chargeId, kind }) => `${chargeId} ${kind === 'PAYMENT_UNMATCHED'}`))
+    .size === 1
 
 export const describeBooked = (entries: { amount: number }[]): string =>
   entries.map(({ amount }) => amount).join(' and ') || 'nothing'

@@ -1,7 +1,9 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Period, Source } from '../../provider/port.ts'
+import { type Due, type Income, incomeOf, receivedOf } from '../charges/rules.ts'
 
 export type Audit = {
   checkedEntry: number
@@ -79,7 +81,7 @@ export type Expected = { pending: number; held: number; unmatched: number }
 export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
   const [row] = await tx.query<Row & Expected>({
     text: `select
-             (select coalesce(sum(c.amount - c.shortfall - coalesce((
+             (select coalesce(sum(c.amount + c.adjustment - c.shortfall - coalesce((
                 select sum(r.amount) from refunds r where r.company_id = $1
                   and r.charge_id = c.id and r.source = 'pending' and r.status <> 'FAILED'), 0)), 0)
               from charges c where c.company_id = $1 and c.payment_status = 'PAID' and c.booked
@@ -127,7 +129,8 @@ export type BookedPayment = {
 /** The fields of a charge that the books must agree with. `amount` is what has arrived. */
 export type BookedCharge = {
   id: Uuid
-  amount: number
+  amount: Cents
+  income: Income
   endToEndId: string | null
   paymentStatus: string
   booked: boolean
@@ -169,8 +172,9 @@ export const listPayments = (
     values: [companyId, after, limit],
   })
 
-const CHARGE = `select id, amount - shortfall as amount, end_to_end_id as "endToEndId",
-  payment_status as "paymentStatus", booked, static_code_id as "staticCodeId"`
+const CHARGE = `select id, amount, shortfall, due, end_to_end_id as "endToEndId",
+  payment_status as "paymentStatus", booked, static_code_id as "staticCodeId",
+  payment_date as "paymentDate"`
 
 export async function chargesOf(
   tx: Tx,
@@ -178,29 +182,39 @@ export async function chargesOf(
   ids: Uuid[],
 ): Promise<Map<Uuid, BookedCharge>> {
   if (ids.length === 0) return new Map()
-  const rows = await tx.query<Row & BookedCharge>({
+  const rows = await tx.query<ChargeRow>({
     text: `${CHARGE} from charges where company_id = $1 and id = any ($2::uuid[])`,
     values: [companyId, ids],
   })
-  return byId(rows)
+  return byId(rows.map(toCharge))
 }
 
 type PaidCharge = BookedCharge & { paymentDate: Date }
+type ChargeRow = Row &
+  Omit<PaidCharge, 'amount' | 'income'> & { amount: Cents; shortfall: Cents; due: Due | null }
+
+const toCharge = (row: ChargeRow): PaidCharge => ({
+  ...row,
+  amount: receivedOf(row),
+  income: incomeOf(row),
+})
 
 /** Booked charges that were paid from a moment on, in the order of their payments. */
-export const listCharges = (
+export async function listCharges(
   tx: Tx,
   companyId: Uuid,
   after: { paymentDate: Date; id: Uuid },
   limit: number,
-): Promise<PaidCharge[]> =>
-  tx.query<Row & PaidCharge>({
-    text: `${CHARGE}, payment_date as "paymentDate" from charges
+): Promise<PaidCharge[]> {
+  const rows = await tx.query<ChargeRow>({
+    text: `${CHARGE} from charges
            where company_id = $1 and payment_date is not null and booked
              and (payment_date, id) > ($2::timestamptz, $3::uuid)
            order by payment_date, id limit $4`,
     values: [companyId, after.paymentDate, after.id, limit],
   })
+  return rows.map(toCharge)
+}
 
 export async function refundsOf(
   tx: Tx,

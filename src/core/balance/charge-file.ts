@@ -32,6 +32,23 @@ export async function withWithdrawals(
   })
 }
 
+/** What was added to the amount of a charge with a due date, or taken off it, when it was paid. */
+const PARTS = [
+  ['fine', 'Multa', 1],
+  ['interest', 'Juros', 1],
+  ['discount', 'Desconto', -1],
+  ['rebate', 'Abatimento', -1],
+] as const
+
+const partColumn = ([part, title, sign]: (typeof PARTS)[number]): Column<DatedCharge> => ({
+  name: `${part}_cents`,
+  title,
+  of: ({ due }) => {
+    const cents = due?.paid?.[part] ?? 0
+    return { cents, signed: sign * cents }
+  },
+})
+
 const columnsOf = (vault: Vault): Column<DatedCharge>[] => [
   ...csvColumnsForPeople(vault),
   {
@@ -44,6 +61,8 @@ const columnsOf = (vault: Vault): Column<DatedCharge>[] => [
     title: 'Faltou',
     of: ({ shortfall }) => ({ cents: shortfall, signed: 0 - shortfall }),
   },
+  { name: 'due_date', title: 'Vencimento', of: ({ due }) => due?.terms.dueDate ?? null },
+  ...PARTS.map(partColumn),
 ]
 
 /** The file of charges that people download. New columns are added at the end. */

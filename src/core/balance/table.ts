@@ -35,6 +35,8 @@ export async function withDates(
 export const KIND_WORDS: Record<Kind, string> = {
   OPENING: 'Saldo inicial',
   CHARGE_PAID: 'Cobrança paga',
+  FINE_PAID: 'Multa paga',
+  INTEREST_PAID: 'Juros pagos',
   CHARGE_SETTLED: 'Valor liberado para saque',
   PAYMENT_UNMATCHED: 'Pagamento não identificado',
   PAYMENT_ACCEPTED: 'Pagamento não identificado aceito',

@@ -19,7 +19,9 @@ export const BalanceView = Type.Object({
  * The types that a statement can be filtered by. The answer to any other value lists them, and that
  * answer is frozen, so a newer type is not among them.
  */
-const FILTERED_KINDS = KINDS.filter((kind) => kind !== 'BANK_RETURN')
+const FILTERED_KINDS = KINDS.filter(
+  (kind) => !['BANK_RETURN', 'FINE_PAID', 'INTEREST_PAID'].includes(kind),
+)
 
 export const StatementQuery = Type.Object({
   limit: PAGE.limit,

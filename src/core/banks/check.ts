@@ -21,6 +21,11 @@ export type BankCheck = { state: State } & (
       found: 'not-offered' | 'fault' | 'account' | 'no-account'
       fault: string | null
     }
+  | {
+      name: 'dueDates'
+      found: 'not-offered' | 'not-said' | 'granted' | 'missing'
+      missing: string[]
+    }
   | { name: 'withdrawals'; by: BankRecord['payouts']; unsent: string[] }
   | { name: 'callbacks'; found: 'not-asked' | 'no-https' }
   | { name: 'callbacks'; found: 'registered' | 'registered-now'; kind: CallbackState['kind'] }
@@ -60,6 +65,7 @@ export async function checkBank(app: CheckApp, company: Company): Promise<BankCh
   if (isOpen || clockGap_ms !== null) checks.push(checkGap(clockGap_ms))
   if (isOpen) checks.push(checkDates(dates), checkScopes(scopes))
   checks.push(
+    ...(isOpen ? [checkDueDates(connection, scopes)] : []),
     checkSubscriptions(connection, agreementFault),
     checkWithdrawals(bank, scopes),
     ...(isOpen
@@ -101,6 +107,15 @@ function checkScopes({ granted, missing }: Inspection['scopes']): BankCheck {
   const lacking = missing.every(isOfSubscriptions) ? 'warning' : 'failed'
   const state = granted === null || missing.length === 0 ? 'ok' : lacking
   return { name: 'scopes', state, isNamed: granted !== null, missing }
+}
+
+/** Whether charges may have a due date. A company can sell without. */
+function checkDueDates({ profile }: Connection, scopes: Inspection['scopes']): BankCheck {
+  const { granted, forDueDates: missing } = scopes
+  const name = 'dueDates'
+  if (profile.paths.cobv === null) return { name, state: 'ok', found: 'not-offered', missing }
+  if (missing.length > 0) return { name, state: 'warning', found: 'missing', missing }
+  return { name, state: 'ok', found: granted === null ? 'not-said' : 'granted', missing }
 }
 
 function checkSubscriptions({ profile, account }: Connection, fault: string | null): BankCheck {

@@ -81,6 +81,8 @@ type About = Pick<History, 'charge' | 'opening' | 'refunds' | 'unmatched'>
 
 const OF_PAYMENTS: Kind[] = [
   'CHARGE_PAID',
+  'FINE_PAID',
+  'INTEREST_PAID',
   'CHARGE_SETTLED',
   'PAYMENT_UNMATCHED',
   'PAYMENT_ACCEPTED',

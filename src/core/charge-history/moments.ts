@@ -124,8 +124,8 @@ function hasMade(moment: Moment, { kind, ref }: StatementEntry): boolean {
   if (moment.kind === 'unmatched') {
     return ref === moment.payment.endToEndId && kind.startsWith('PAYMENT_')
   }
-  const made = { paid: 'CHARGE_PAID', released: 'CHARGE_SETTLED' } as Record<string, string>
-  return made[moment.kind] === kind
+  if (moment.kind === 'paid') return /^(CHARGE|FINE|INTEREST)_PAID$/.test(kind)
+  return moment.kind === 'released' && kind === 'CHARGE_SETTLED'
 }
 
 const EMITTED: Partial<Record<AnyEventType, Moment['kind']>> = {

@@ -106,7 +106,7 @@ export async function openLink(
     await record(tx, [change])
     return change.charge
   })
-  if (opened.brCode === null) accepted(await provider.removeCharge(company, charge.id), provider)
+  if (opened.brCode === null) accepted(await provider.removeCharge(company, charge), provider)
   requireOpen(app, opened)
   return opened
 }

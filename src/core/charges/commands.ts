@@ -1,9 +1,11 @@
 import type { Static } from 'typebox'
 import { type Tx, violatedConstraint } from '../../db/database.ts'
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
-import { type ErrorItem, Problem, problem } from '../../lib/problems.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
+import { type ErrorItem, invalid, Problem, problem } from '../../lib/problems.ts'
 import { endOfTick } from '../../lib/turns.ts'
+import { type DueTerms, faultsOf, moveTerms } from '../../pix/due-amount.ts'
+import { daysBetween, localDateOf } from '../../pix/local-time.ts'
 import { accepted } from '../../provider/providers.ts'
 import type { Uses } from '../app.ts'
 import { find as findBilling } from '../billings/store.ts'
@@ -19,10 +21,16 @@ import type { AppWithCharges } from './group.ts'
 import { withBankCode } from './intents.ts'
 import { mailsOfCreation } from './mails.ts'
 import { forgetRequest, lockCharge, record } from './record.ts'
-import type { Charge, Item, Payer } from './rules.ts'
+import type { Charge, Due, Item, Payer } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
-import type { Duplication, NewLink, NewPixCharge } from './view.ts'
+import {
+  DAYS_AFTER_DUE,
+  DueFields,
+  type Duplication,
+  type NewLink,
+  type NewPixCharge,
+} from './view.ts'
 
 /** A charge as the merchant wants it, before the bank has issued a code for it. */
 export type Draft = Pick<
@@ -36,6 +44,7 @@ export type Draft = Pick<
   | 'customerId'
   | 'payer'
   | 'link'
+  | 'due'
 > & { lifetime_s: number; emailIndex: Buffer | null }
 
 function chargeOf(
@@ -51,6 +60,7 @@ function chargeOf(
     brCode,
     createdAt,
     expiresAt,
+    noticeAt: rules.nextNotice(fields.due, createdAt),
   })
 }
 
@@ -59,7 +69,7 @@ function linkOf(app: Uses<'clock' | 'providers'>, company: Company, draft: Draft
   // Throws if no bank is connected that could issue one.
   app.providers.of(company, draft.devMode)
   const createdAt = app.clock.now()
-  const expiresAt = new Date(createdAt.getTime() + draft.lifetime_s * 1000)
+  const expiresAt = rules.expiryOf(draft, createdAt)
   return chargeOf(company, draft, { id: newId(), createdAt, expiresAt, brCode: null })
 }
 
@@ -175,7 +185,7 @@ export async function removeChargeAtBank(
   if (rules.cancel(charge, app.clock.now()) === 'already-canceled') return false
   const { id, recurrenceId, brCode, devMode } = charge
   const provider = app.providers.of(company, devMode)
-  const removed = brCode ? accepted(await provider.removeCharge(company, id), provider) : null
+  const removed = brCode ? accepted(await provider.removeCharge(company, charge), provider) : null
   if (removed === 'paid') throw rules.notPayable('COMPLETED')
   const billing = recurrenceId === null ? null : await findBilling(app.db, company.id, id)
   if (!billing?.ordered) return false
@@ -214,6 +224,21 @@ export async function cancelCharge(
   return { charge: change.charge, changed: true }
 }
 
+/** Says what is to be said about due dates. Returns of how many charges. */
+export async function noticeCharges(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+  now: Date,
+): Promise<number> {
+  const charges = await store.lockStates(tx, companyId, ids)
+  const said = charges
+    .map((charge) => rules.notices(charge, now))
+    .filter(({ length }) => length > 0)
+  await record(tx, said.flat())
+  return said.length
+}
+
 export async function expireCharges(
   tx: Tx,
   companyId: Uuid,
@@ -243,23 +268,55 @@ const reference = (externalId: string | undefined, fingerprint: () => Buffer) =>
     : { externalId, fingerprint: fingerprint() }
 
 export function pixDraft(
-  app: Uses<'vault'>,
+  app: Uses<'clock' | 'vault'>,
   company: Company,
   body: Static<typeof NewPixCharge>,
   fingerprint: () => Buffer,
 ): Draft {
+  const amount = toCents(body.amount)
   return {
     kind: 'PIX',
-    amount: toCents(body.amount),
+    amount,
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
     description: body.description ?? null,
     customerId: null,
     ...seal(app, company, body.customer),
     link: null,
+    due: dueOf(body, amount, app.clock.now()),
     lifetime_s: body.expiresIn ?? rules.PIX_LIFETIME_S,
   }
 }
+
+/** The terms of a due date in a body, with what was left out. Null if it has none. */
+export function dueOf(body: Static<typeof DueFields>, amount: Cents, now: Date): Due | null {
+  const { dueDate, daysAfterDue = DAYS_AFTER_DUE, fine, interest, discounts, rebate } = body
+  if (dueDate === undefined) return null
+  const counted = <T extends object>(rate: T) => ({ days: 'CALENDAR' as const, ...rate })
+  const perDay = body.discountPerDay
+  const terms: DueTerms = {
+    dueDate,
+    daysAfterDue,
+    ...(fine && { fine }),
+    ...(interest && { interest: counted(interest) }),
+    ...(discounts && { discounts }),
+    ...(perDay && { discountPerDay: counted(perDay) }),
+    ...(rebate && { rebate }),
+  }
+  const [first, ...others] = faultsOf(amount, terms, localDateOf(now))
+  if (first) throw invalid(first, ...others)
+  return { terms, paid: null }
+}
+
+/** Fields of a due date that need it, or that it rules out. */
+export const dueFaults = (body: Record<string, unknown>): (string | null)[] => [
+  body.dueDate !== undefined && body.expiresIn !== undefined
+    ? 'expiresIn: leave it out with dueDate; daysAfterDue says for how long it can be paid'
+    : null,
+  ...Object.keys(DueFields.properties).map((field) =>
+    body.dueDate === undefined && body[field] !== undefined ? `${field}: needs a dueDate` : null,
+  ),
+]
 
 type LinkBody = Static<typeof NewLink>
 
@@ -278,19 +335,21 @@ export function linkFaults(company: Company, body: Record<string, unknown>): (st
     none ? 'customer: send it, or the customerId of one on record' : null,
     total !== undefined || items !== undefined ? null : 'total: send it, or items to add up',
     payerFault(company, customer),
+    ...dueFaults(body),
   ]
 }
 
 export async function linkDraft(
-  app: Uses<'db' | 'vault'>,
+  app: Uses<'clock' | 'db' | 'vault'>,
   company: Company,
   body: LinkBody,
   fingerprint: () => Buffer,
 ): Promise<Draft> {
   const items = await findItems(app, company.id, body.items ?? [])
+  const amount = rules.totalOf(body.total, items)
   return {
     kind: 'LINK',
-    amount: rules.totalOf(body.total, items),
+    amount,
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
     description: body.description ?? null,
@@ -302,6 +361,7 @@ export async function linkDraft(
       successUrl: body.successUrl ?? null,
       failedUrl: body.failedUrl ?? null,
     },
+    due: dueOf(body, amount, app.clock.now()),
     lifetime_s: body.expiresIn ?? rules.LINK_LIFETIME_S,
   }
 }
@@ -348,9 +408,15 @@ function itemFault(i: number, product: Product | undefined): ErrorItem[] {
   return [{ code: 'invalid_value', description: `${path}: the product must be ACTIVE` }]
 }
 
+/** The same terms for a charge that is made now. */
+function againDue({ createdAt }: Charge, { terms }: Due, now: Date): Due {
+  const days = daysBetween(localDateOf(createdAt), localDateOf(now))
+  return { terms: moveTerms(terms, days), paid: null }
+}
+
 /** The same sale again, by default with the same lifetime. */
 export function duplicate(
-  app: Uses<'vault'>,
+  app: Uses<'clock' | 'vault'>,
   original: Charge,
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,
@@ -368,6 +434,7 @@ export function duplicate(
     // The customer is found by tax id, because that of the original may be deleted.
     customerId: null,
     ...reference(body.externalId, fingerprint),
+    due: original.due && againDue(original, original.due, app.clock.now()),
     lifetime_s: body.expiresIn ?? Math.round(lived_s),
   }
 }

@@ -1,4 +1,4 @@
-import { bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
+import { booleans, bytes, texts, timestamps, uuids } from '../../db/arrays.ts'
 import { arrayParameters } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -7,13 +7,21 @@ import type { IdempotencyRef } from '../idempotency.ts'
 import { TASK } from '../tasks.ts'
 
 /** A charge that a bank may know before we have inserted it. */
-export type Intent = { companyId: Uuid; id: Uuid; createdAt: Date; expiresAt: Date }
+export type Intent = {
+  companyId: Uuid
+  id: Uuid
+  createdAt: Date
+  expiresAt: Date
+  /** A bank keeps charges with a due date apart. */
+  hasDueDate: boolean
+}
 
 type IntentRow = Row & {
   company_id: Uuid
   id: Uuid
   created_at: Date
   expires_at: Date
+  has_due_date: boolean
   leased_until: Date
   fingerprint: Buffer | null
   attempts: number
@@ -24,6 +32,7 @@ const toIntent = (row: IntentRow): Intent => ({
   id: row.id,
   createdAt: row.created_at,
   expiresAt: row.expires_at,
+  hasDueDate: row.has_due_date,
 })
 
 export type NewIntent = Intent & { guard: IdempotencyRef | null; leasedUntil: Date }
@@ -36,6 +45,7 @@ const TYPES = [
   'uuid',
   'timestamptz',
   'timestamptz',
+  'bool',
   'text',
   'bytea',
   'timestamptz',
@@ -50,10 +60,11 @@ export async function insert(tx: Tx, intents: NewIntent[]): Promise<boolean[]> {
   const sorted = intents.toSorted(byKey)
   const rows = await tx.query<Pick<IntentRow, 'id'>>({
     name: 'insert_intents',
-    text: `insert into charge_intents (company_id, id, created_at, expires_at, idempotency_key,
-             fingerprint, leased_until, next_attempt_at)
+    text: `insert into charge_intents (company_id, id, created_at, expires_at, has_due_date,
+             idempotency_key, fingerprint, leased_until, next_attempt_at)
            select *, leased_until from unnest(${arrayParameters(1, TYPES)})
-             i (company_id, id, created_at, expires_at, idempotency_key, fingerprint, leased_until)
+             i (company_id, id, created_at, expires_at, has_due_date, idempotency_key, fingerprint,
+               leased_until)
            on conflict do nothing
            returning id`,
     values: [
@@ -61,6 +72,7 @@ export async function insert(tx: Tx, intents: NewIntent[]): Promise<boolean[]> {
       uuids(sorted.map(({ id }) => id)),
       timestamps(sorted.map(({ createdAt }) => createdAt)),
       timestamps(sorted.map(({ expiresAt }) => expiresAt)),
+      booleans(sorted.map(({ hasDueDate }) => hasDueDate)),
       texts(sorted.map(({ guard }) => guard?.key ?? null)),
       bytes(sorted.map(({ guard }) => guard?.fingerprint ?? null)),
       timestamps(sorted.map(({ leasedUntil }) => leasedUntil)),

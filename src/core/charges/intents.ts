@@ -11,13 +11,16 @@ import { type IdempotencyRef, inProgress } from '../idempotency.ts'
 import { retryIn_s } from '../orders.ts'
 import type { AppWithCharges } from './group.ts'
 import * as store from './intent-store.ts'
-import type { Charge } from './rules.ts'
+import { type Charge, expiryOf } from './rules.ts'
 
-type Ordered = Pick<Charge, 'companyId' | 'id' | 'amount' | 'expiresAt' | 'description' | 'payer'>
+type Ordered = Pick<
+  Charge,
+  'companyId' | 'id' | 'amount' | 'expiresAt' | 'description' | 'payer' | 'due'
+>
 
 /** A charge as its bank gets it, with the payer's tax id, which is sealed here. */
 export function orderOf({ vault }: Pick<App, 'vault'>, charge: Ordered): ChargeOrder {
-  const { companyId, id, amount, expiresAt, description, payer } = charge
+  const { companyId, id, amount, expiresAt, description, payer, due } = charge
   const taxId = payer && openPerson(vault, companyId, payer).taxId
   return {
     id,
@@ -25,27 +28,27 @@ export function orderOf({ vault }: Pick<App, 'vault'>, charge: Ordered): ChargeO
     expiresAt,
     description,
     payer: payer && taxId ? { name: payer.name, taxId } : null,
+    due,
   }
 }
 
 /** The id and the times of a charge, and the code that its bank has issued. */
-type BankCode = Omit<store.Intent, 'companyId'> & { brCode: string }
+type BankCode = Omit<store.Intent, 'companyId' | 'hasDueDate'> & { brCode: string }
 
-type Wanted = Pick<Charge, 'amount' | 'devMode' | 'description' | 'payer'> & { lifetime_s: number }
+type Wanted = Pick<Charge, 'amount' | 'devMode' | 'description' | 'payer' | 'due'> & {
+  lifetime_s: number
+}
 
 const later = (now: Date, seconds: number): Date => new Date(now.getTime() + seconds * 1000)
 
-function newIntent(
-  { clock }: Uses<'clock'>,
-  company: Company,
-  { lifetime_s }: Wanted,
-): store.Intent {
+function newIntent({ clock }: Uses<'clock'>, company: Company, wanted: Wanted): store.Intent {
   const createdAt = clock.now()
   return {
     companyId: company.id,
     id: newId(),
     createdAt,
-    expiresAt: later(createdAt, lifetime_s),
+    expiresAt: expiryOf(wanted, createdAt),
+    hasDueDate: wanted.due !== null,
   }
 }
 
@@ -66,8 +69,8 @@ export async function withBankCode<T>(
   }
   // The simulated bank answers without a network, so no answer of it can be lost.
   const intent = newIntent(app, company, wanted)
-  const { amount } = wanted
-  const { brCode } = accepted(await provider.issueCharge(company, { ...intent, amount }))
+  const { amount, due } = wanted
+  const { brCode } = accepted(await provider.issueCharge(company, { ...intent, amount, due }))
   return write({ ...intent, brCode })
 }
 
@@ -216,7 +219,7 @@ async function removeOrphan(
     return true
   }
   const outcome = bank
-    ? await bank.removeCharge(company, orphan.id)
+    ? await bank.removeCharge(company, { id: orphan.id, due: orphan.hasDueDate ? {} : null })
     : ({ kind: 'unknown', reason: 'no bank is connected' } as const)
   const charge = toPublic('charge', orphan.id)
   if (outcome.kind !== 'accepted') {

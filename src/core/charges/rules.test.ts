@@ -40,6 +40,8 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   payer: null,
   link: null,
   brCode: '000201',
+  due: null,
+  noticeAt: null,
   endToEndId: null,
   createdAt: START,
   expiresAt: at(60),
@@ -73,6 +75,41 @@ const codeOf = (act: () => unknown): string => {
     return (error as Problem).code
   }
 }
+
+const DUE_TERMS = {
+  dueDate: '2026-08-20',
+  daysAfterDue: 30,
+  fine: { type: 'FIXED', value: 20 },
+} as const
+const LATE_s = 86_400
+
+test('the parts that a bank names count if they are of this charge and of all the money', () => {
+  const charge = open({ due: { terms: DUE_TERMS, paid: null }, expiresAt: at(30 * LATE_s) })
+  const parts = (original: number, fine: number) => ({
+    original: toCents(original),
+    fine: toCents(fine),
+    interest: toCents(0),
+    discount: toCents(0),
+    rebate: toCents(0),
+  })
+  const paidBy = (amount: number, named?: ReturnType<typeof parts>) => {
+    const received = {
+      ...pix(charge, LATE_s, 'E1', toCents(amount)),
+      ...(named && { parts: named }),
+    }
+    const match = matchPayment(charge, received, TERMS)
+    return match.kind === 'paid'
+      ? [match.charge.due!.paid!.fine, match.charge.due!.paid!.total]
+      : null
+  }
+  assert.deepEqual(paidBy(1020), [20, 1020])
+  assert.deepEqual(paidBy(1010, parts(1000, 10)), [10, 1010], 'the bank may know better')
+  assert.deepEqual(paidBy(1020, parts(1020, 0)), [20, 1020], 'of another amount: ours count')
+  assert.deepEqual(paidBy(1020, parts(1000, 10)), [20, 1020], 'of less money: ours count')
+  assert.equal(paidBy(1010), null)
+  assert.equal(paidBy(1010, parts(1010, 0)), null)
+  assert.equal(paidBy(1010, parts(1000, 20)), null)
+})
 
 test('an open charge is paid by its exact amount before its deadline', () => {
   const charge = open()
@@ -195,6 +232,8 @@ test('each payment of a static code creates a paid charge', () => {
     customerId: null,
     payer: null,
     link: null,
+    due: null,
+    noticeAt: null,
   })
   const another = saleOf(code, atTheCounter({ endToEndId: 'E2' }), TERMS) as Change
   assert.notEqual(another.charge.id, id)

@@ -3,7 +3,17 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { MAX_AMOUNT, MIN_CHARGE } from '../../pix/amounts.ts'
-import type { ReceivedPix } from '../../provider/port.ts'
+import {
+  amountOn,
+  type DueAmount,
+  type DueTerms,
+  firstLateDay,
+  lastDayInTime,
+  lastDayToPay,
+  totalOfParts,
+} from '../../pix/due-amount.ts'
+import { addDays, localDateOf, startOfDay } from '../../pix/local-time.ts'
+import type { PaidParts, ReceivedPix } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
 import type { Company } from '../companies/rules.ts'
 import type { SealedPerson } from '../customers/sealing.ts'
@@ -12,6 +22,8 @@ import {
   chargeEvent,
   collectionEvent,
   type Event,
+  type NoticeType,
+  noticeEvent,
   type PublishedType,
   refundedEvent,
 } from '../events.ts'
@@ -61,6 +73,9 @@ export type Link = {
   failedUrl: string | null
 }
 
+/** The terms of a charge with a due date, and what was paid by them. */
+export type Due = { terms: DueTerms; paid: DueAmount | null }
+
 export type Payer = SealedPerson & { name: string }
 
 export type Charge = {
@@ -79,6 +94,10 @@ export type Charge = {
   payer: Payer | null
   link: Link | null
   brCode: string | null
+  /** Null if the amount does not depend on the day. */
+  due: Due | null
+  /** When something is to be said about the due date next. */
+  noticeAt: Date | null
   endToEndId: string | null
   createdAt: Date
   expiresAt: Date
@@ -127,6 +146,8 @@ export const newCharge = (given: NewCharge): Charge => ({
   payer: null,
   link: null,
   brCode: null,
+  due: null,
+  noticeAt: null,
   endToEndId: null,
   paymentDate: null,
   releaseAt: null,
@@ -139,9 +160,41 @@ export const newCharge = (given: NewCharge): Charge => ({
   ...given,
 })
 
+/** What is to be paid on the day of a moment. */
+export const amountAt = ({ amount, due }: Pick<Charge, 'amount' | 'due'>, at: Date): Cents =>
+  due ? amountOn(amount, due.terms, localDateOf(at)).total : amount
+
+/** What was asked of who has paid. */
+const askedOf = ({ amount, due }: Pick<Charge, 'amount' | 'due'>): Cents =>
+  due?.paid?.total ?? amount
+
 /** How many cents of a paid charge have arrived. */
-export const receivedOf = ({ amount, shortfall }: Pick<Charge, 'amount' | 'shortfall'>): Cents =>
-  toCents(amount - shortfall)
+export const receivedOf = (charge: Pick<Charge, 'amount' | 'due' | 'shortfall'>): Cents =>
+  toCents(askedOf(charge) - charge.shortfall)
+
+export type Income = { price: Cents; fine: Cents; interest: Cents }
+
+/**
+ * What of the money of a paid charge is fine and interest. If less has arrived than was asked, the
+ * price is paid first, then the interest.
+ */
+export function incomeOf(charge: Pick<Charge, 'amount' | 'due' | 'shortfall'>): Income {
+  const received = receivedOf(charge)
+  const asked = charge.due?.paid
+  if (!asked) return { price: received, fine: toCents(0), interest: toCents(0) }
+  const price = toCents(Math.min(received, asked.total - asked.fine - asked.interest))
+  const interest = toCents(Math.min(received - price, asked.interest))
+  return { price, interest, fine: toCents(received - price - interest) }
+}
+
+/** When a charge that is made at a moment expires: after its lifetime, or after its last day. */
+export const expiryOf = (
+  { due, lifetime_s }: { due: Due | null; lifetime_s: number },
+  createdAt: Date,
+): Date => (due ? endOf(due.terms) : new Date(createdAt.getTime() + lifetime_s * 1000))
+
+/** When a charge with a due date can no longer be paid: at the end of its last day. */
+const endOf = (terms: DueTerms): Date => startOfDay(addDays(lastDayToPay(terms), 1))
 
 /** Whether paying a link means subscribing to its one product. */
 export const isSubscriptionLink = ({ link }: Charge): boolean =>
@@ -179,6 +232,7 @@ export function eventsOfCreation(charge: Charge): Event[] {
 export type Change = { charge: Charge; at: Date } & (
   | { event: PublishedType | 'charge.canceled' | null }
   | { event: 'charge.refunded'; refund: { id: Uuid; amount: Cents } }
+  | { event: NoticeType }
 )
 
 /** Whether the change creates the charge: a static code makes one of each of its payments. */
@@ -202,6 +256,11 @@ export function eventsOf(change: Change): Event[] {
   if (event === 'charge.canceled') return [canceledEvent(charge, at)]
   if (event === 'charge.refunded') {
     return [refundedEvent(charge, change.refund, refundableOf(charge), at)]
+  }
+  if (event === 'charge.due' || event === 'charge.overdue') {
+    return [
+      noticeEvent(event, charge, amountOn(charge.amount, charge.due!.terms, localDateOf(at)), at),
+    ]
   }
   const created = isSale(change) ? eventsOfCreation({ ...charge, paymentStatus: 'PROCESSING' }) : []
   const events = [...created, chargeEvent(event, charge, at)]
@@ -250,41 +309,76 @@ export function matchPayment(charge: Charge, pix: ReceivedPix, terms: Terms): Ma
   assert(isNamed, 'a Pix pays only the charge it names')
   const reason = unmatched(charge, pix)
   if (reason) return { kind: 'unmatched', reason }
-  const paid = { ...charge, ...paidBy(pix, terms) }
+  const paid = { ...charge, ...paidBy(charge, pix, terms) }
   const at = charge.status === 'EXPIRED' ? terms.now : pix.receivedAt
   return { kind: 'paid', charge: paid, event: 'charge.paid', at }
 }
 
-function unmatched(charge: Charge, { amount, receivedAt }: ReceivedPix): UnmatchedReason | null {
+function unmatched(
+  charge: Charge,
+  { amount, receivedAt, parts }: ReceivedPix,
+): UnmatchedReason | null {
   if (charge.status === 'COMPLETED') return 'DUPLICATE'
   if (charge.status === 'CANCELED') return 'CANCELED'
   // An open charge of an agreement has no deadline of its own.
   const hasDeadline = charge.kind !== 'RECURRING' || charge.status === 'EXPIRED'
   if (hasDeadline && receivedAt > charge.expiresAt) return 'LATE'
-  return amount === charge.amount ? null : 'WRONG_AMOUNT'
+  return amount === amountAt(charge, receivedAt) || isBanksAmount(charge, amount, parts)
+    ? null
+    : 'WRONG_AMOUNT'
 }
 
-/** What a charge keeps of the payment that has paid it. */
-type Receipt = Pick<ReceivedPix, 'endToEndId' | 'receivedAt'>
+/**
+ * Whether the bank says how it came to an amount that is not ours. It may know a holiday of the
+ * payer's city, on which nothing is added.
+ */
+const isBanksAmount = (
+  { amount, due }: Pick<Charge, 'amount' | 'due'>,
+  paid: Cents,
+  parts?: PaidParts,
+): parts is PaidParts =>
+  due !== null && parts !== undefined && parts.original === amount && totalOfParts(parts) === paid
 
-const paidBy = ({ endToEndId, receivedAt }: Receipt, { delay_s, booked }: Terms) => ({
+/** What a charge keeps of the payment that has paid it. */
+type Receipt = Pick<ReceivedPix, 'endToEndId' | 'amount' | 'receivedAt' | 'parts'>
+
+const paidBy = (
+  charge: Pick<Charge, 'amount' | 'due'>,
+  receipt: Receipt,
+  { delay_s, booked }: Terms,
+) => ({
   status: 'COMPLETED' as const,
   paymentStatus: 'PAID' as const,
-  endToEndId,
-  paymentDate: receivedAt,
-  releaseAt: new Date(receivedAt.getTime() + delay_s * 1000),
+  endToEndId: receipt.endToEndId,
+  paymentDate: receipt.receivedAt,
+  releaseAt: new Date(receipt.receivedAt.getTime() + delay_s * 1000),
   booked,
+  noticeAt: null,
+  due: charge.due && { ...charge.due, paid: paidOn(charge, charge.due.terms, receipt) },
 })
+
+/** What was asked of the payer: what the bank says, if it explains all of the money, or ours. */
+function paidOn(
+  charge: Pick<Charge, 'amount' | 'due'>,
+  terms: DueTerms,
+  { receivedAt, amount, parts }: Receipt,
+): DueAmount {
+  const on = localDateOf(receivedAt)
+  return isBanksAmount(charge, amount, parts)
+    ? { on, ...parts, total: amount }
+    : amountOn(charge.amount, terms, on)
+}
 
 /**
  * Pays a charge with money that did not match it, because the merchant says so. It may have
  * expired. If the money is less than the amount, the charge has a shortfall. The event is dated
  * now, because it must not be older than those of the expiry and of the payment.
  */
-export function settle(charge: Charge, money: Receipt & { amount: Cents }, terms: Terms): Change {
+export function settle(charge: Charge, money: Receipt, terms: Terms): Change {
   requireSettleable(charge)
-  const shortfall = toCents(Math.max(0, charge.amount - money.amount))
-  const settled = { ...charge, ...paidBy(money, terms), shortfall }
+  const paid = { ...charge, ...paidBy(charge, money, terms) }
+  const shortfall = toCents(Math.max(0, askedOf(paid) - money.amount))
+  const settled = { ...paid, shortfall }
   return { charge: settled, event: 'charge.paid', at: terms.now }
 }
 
@@ -315,7 +409,7 @@ export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Match 
     staticCodeId: code.id,
     createdAt: pix.receivedAt,
     expiresAt: new Date(pix.receivedAt.getTime() + PIX_LIFETIME_S * 1000),
-    ...paidBy(pix, terms),
+    ...paidBy({ amount: code.amount, due: null }, pix, terms),
   })
   return { kind: 'paid', charge, event: 'charge.paid', at: pix.receivedAt }
 }
@@ -333,12 +427,13 @@ export function cancel(charge: Charge, now: Date): Change | 'already-canceled' {
   const { status } = asOf(charge, now)
   if (status === 'CANCELED') return 'already-canceled'
   if (status !== 'OPEN') throw notPayable(status)
-  return { charge: { ...charge, status: 'CANCELED' }, event: 'charge.canceled', at: now }
+  const canceled: Charge = { ...charge, status: 'CANCELED', noticeAt: null }
+  return { charge: canceled, event: 'charge.canceled', at: now }
 }
 
 export function expire(charge: Charge, now: Date): Change {
   assert(isDue(charge, now), 'only a due charge expires')
-  return { charge: asOf(charge, now), event: 'charge.expired', at: now }
+  return { charge: { ...asOf(charge, now), noticeAt: null }, event: 'charge.expired', at: now }
 }
 
 /** Ends a charge of an agreement after every attempt to collect it has failed. */
@@ -346,6 +441,26 @@ export function fail(charge: Charge, now: Date): Change {
   assert(charge.kind === 'RECURRING' && charge.status === 'OPEN', 'only a collection can fail')
   const failed = { ...charge, status: 'EXPIRED', paymentStatus: 'EXPIRED' } as const
   return { charge: failed, event: 'charge.expired', at: now }
+}
+
+/** The moments at which something is said about the due date of an open charge. */
+const noticesOf = (terms: DueTerms): { event: NoticeType; at: Date }[] => [
+  { event: 'charge.due', at: startOfDay(lastDayInTime(terms)) },
+  { event: 'charge.overdue', at: startOfDay(firstLateDay(terms)) },
+]
+
+/** When something is to be said about the due date next, after a moment. */
+export const nextNotice = (due: Due | null, after: Date): Date | null =>
+  (due && noticesOf(due.terms).find(({ at }) => at > after)?.at) ?? null
+
+/** What is to be said now. It is said once: the next moment is written with the events. */
+export function notices(charge: Charge, now: Date): Change[] {
+  const { due, noticeAt, status } = charge
+  if (due === null || noticeAt === null || status !== 'OPEN') return []
+  const next = { ...charge, noticeAt: nextNotice(due, now) }
+  const said = noticesOf(due.terms).filter(({ at }) => at >= noticeAt && at <= now)
+  if (said.length === 0) return [{ charge: next, event: null, at: now }]
+  return said.map(({ event }) => ({ charge: next, event, at: now }))
 }
 
 /** Whether a simulated payment has anything to do. Throws if the charge cannot be paid. */

@@ -172,7 +172,7 @@ export async function count(
   const binder = binderFor(companyId)
   const found = textOf(filter, { limit, after: null }, now, binder)
   const [row] = await tx.query<{ count: number; sum: number }>({
-    text: `select count(*)::int8 as count, coalesce(sum(f.amount - f.shortfall), 0)::int8 as sum
+    text: `select count(*)::int8 as count, coalesce(sum(f.amount + f.adjustment - f.shortfall), 0)::int8 as sum
            from (${found}) f`,
     values: binder.values,
   })
@@ -362,7 +362,8 @@ export async function summarize(
              as day,
              case when ${due} then 'EXPIRED' else c.status end as status,
              count(*)::int8 as count,
-             least(sum(c.amount - c.shortfall), ${Number.MAX_SAFE_INTEGER})::int8 as sum
+             least(sum(c.amount + c.adjustment - c.shortfall),
+               ${Number.MAX_SAFE_INTEGER})::int8 as sum
            from ${sourceOf(filter, binder)} where ${conditions.join(' and ')}
            group by 1, 2 order by 1, 2`,
     values: binder.values,

@@ -3,7 +3,7 @@ import { type ColumnGroup, tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { DueKind } from '../due.ts'
-import { BANK_GRACE_MS, type Charge, type Payer } from './rules.ts'
+import { BANK_GRACE_MS, type Charge, type Due, type Payer } from './rules.ts'
 
 /** The columns of a payer, who is null or has all of them. */
 export const PAYER: ColumnGroup<Payer | null> = {
@@ -14,6 +14,15 @@ export const PAYER: ColumnGroup<Payer | null> = {
   ],
   read: ({ payer_name: name, payer_index: index, payer_sealed: sealed }) =>
     name === null ? null : ({ name, index, sealed } as Payer),
+}
+
+/** The terms of a due date, and what was added to the amount by them or, below zero, taken off. */
+const DUE: ColumnGroup<Due | null> = {
+  columns: [
+    ['due', 'json', (due) => due],
+    ['adjustment', 'int8', (due) => (due?.paid ? due.paid.total - due.paid.original : 0)],
+  ],
+  read: ({ due }) => due as Due | null,
 }
 
 /** The columns of a charge. A new field of `Charge` needs a line here and a migration. */
@@ -32,6 +41,8 @@ export const CHARGE = tableOf<Charge>({
   payer: PAYER,
   link: ['link', 'json'],
   brCode: ['br_code', 'text'],
+  due: DUE,
+  noticeAt: ['notice_at', 'timestamptz'],
   endToEndId: ['end_to_end_id', 'text'],
   createdAt: ['created_at', 'timestamptz'],
   expiresAt: ['expires_at', 'timestamptz'],
@@ -52,6 +63,8 @@ export const CHANGING = CHARGE.only(
   'status',
   'paymentStatus',
   'brCode',
+  'due',
+  'noticeAt',
   'endToEndId',
   'expiresAt',
   'paymentDate',
@@ -300,6 +313,15 @@ export const EXPIRING_AT_BANKS: DueKind = {
   moment: `(d.expires_at + case when d.br_code is null or d.dev_mode then interval '0'
     else interval '${BANK_GRACE_MS} milliseconds' end)`,
   except: () => `not ${HAS_BANK}`,
+}
+
+/** Open charges with a due date of which something is to be said. */
+export const NOTICES: DueKind = {
+  name: 'due dates',
+  table: 'charges',
+  key: 'id',
+  dueAt: 'notice_at',
+  where: `d.status = 'OPEN' and d.notice_at is not null`,
 }
 
 /** Paid charges whose money becomes withdrawable. */

@@ -5,14 +5,16 @@ import type { Language } from '../../lib/language.ts'
 import { createMemo } from '../../lib/memo.ts'
 import type { Cents } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
-import { MIN_CHARGE } from '../../pix/amounts.ts'
+import { MAX_AMOUNT, MIN_CHARGE } from '../../pix/amounts.ts'
+import { amountOn, INTEREST_TYPES, lastDayToPay } from '../../pix/due-amount.ts'
+import { type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { maskTaxId } from '../../pix/tax-id.ts'
 import type { Company } from '../companies/rules.ts'
 import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
 import { openPerson, type SealedPerson } from '../customers/sealing.ts'
 import { CustomerInCharge, PayerBody, showCustomerInCharge } from '../customers/view.ts'
-import { Amount, ExternalId, HttpUrl, orNull, Timestamp } from '../fields.ts'
+import { Amount, Day, ExternalId, HttpUrl, orNull, Timestamp } from '../fields.ts'
 import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
 import { type Addressing, checkoutUrl } from './addresses.ts'
@@ -22,6 +24,7 @@ import {
   type Charge,
   type ChargeKind,
   type ChargeStatus,
+  type Due,
   type Item,
   isSubscriptionLink,
   itemTotal,
@@ -91,10 +94,91 @@ const DevMode = Type.Optional(
   Type.Boolean({ default: false, description: 'For tests: simulate-payment pays it' }),
 )
 
+export const DAYS_AFTER_DUE = 30
+
+const FixedOrPercent = Type.Enum(['FIXED', 'PERCENT'], {
+  type: 'string',
+  description: 'FIXED: cents. PERCENT: hundredths of a percent, 200 is 2,00 %',
+})
+const RateValue = Type.Integer({ minimum: 1, maximum: MAX_AMOUNT })
+const RATE = { type: FixedOrPercent, value: RateValue }
+const CountedDays = Type.Optional(
+  Type.Enum(['CALENDAR', 'BUSINESS'], { type: 'string', default: 'CALENDAR' }),
+)
+
+/** The terms of a charge with a due date. */
+export const DueFields = Type.Object({
+  dueDate: Type.Optional(
+    Day('The last day on which nothing is added. If it is no business day, it is the next one'),
+  ),
+  daysAfterDue: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 365,
+      default: DAYS_AFTER_DUE,
+      description: 'For how many days after dueDate it can be paid',
+    }),
+  ),
+  fine: Type.Optional(Type.Object(RATE, { description: 'Added once, if it is paid late' })),
+  interest: Type.Optional(
+    Type.Object(
+      {
+        type: Type.Enum([...INTEREST_TYPES], {
+          type: 'string',
+          description: 'FIXED_PER_DAY: cents. Others: hundredths of a percent',
+        }),
+        value: RateValue,
+        days: CountedDays,
+      },
+      { description: 'Added for each day that it is paid late; it is simple interest' },
+    ),
+  ),
+  discounts: Type.Optional(
+    Type.Array(Type.Object({ ...RATE, until: Day('Up to and on this day') }), {
+      minItems: 1,
+      maxItems: 3,
+      description: 'The one that ends first, of those that have not ended, is taken off',
+    }),
+  ),
+  discountPerDay: Type.Optional(
+    Type.Object(
+      { ...RATE, days: CountedDays },
+      { description: 'Taken off for each day before dueDate' },
+    ),
+  ),
+  rebate: Type.Optional(
+    Type.Object(RATE, { description: 'Taken off, on whatever day it is paid' }),
+  ),
+})
+
+/** What is to be paid on a day, and how it comes about. */
+export const DueAmountView = Type.Object({
+  on: Type.String({ format: 'day', description: 'The day in São Paulo' }),
+  original: Type.Integer({ description: 'Cents, as all others' }),
+  fine: Type.Integer(),
+  interest: Type.Integer(),
+  discount: Type.Integer(),
+  rebate: Type.Integer(),
+  total: Type.Integer({ description: 'original + fine + interest − discount − rebate' }),
+})
+
+const DueView = Type.Object(
+  {
+    ...DueFields.properties,
+    lastDay: Type.String({ description: 'The last day on which it can be paid' }),
+    amount: DueAmountView,
+  },
+  {
+    description:
+      'Of a charge with a due date: its terms, and what is to be paid today, or was paid on its day',
+  },
+)
+
 export const NewPixCharge = Type.Object({
   amount: Amount(MIN_CHARGE, 'Cents'),
   customer: PayerBody,
   expiresIn: Type.Optional(Lifetime(PIX_LIFETIME_S)),
+  ...DueFields.properties,
   externalId: Type.Optional(ExternalId),
   description: Type.Optional(Description),
   devMode: DevMode,
@@ -114,6 +198,7 @@ export const NewLink = Type.Object({
   externalId: Type.Optional(ExternalId),
   description: Type.Optional(Description),
   expiresIn: Type.Optional(Lifetime(LINK_LIFETIME_S)),
+  ...DueFields.properties,
   items: Type.Optional(
     Type.Array(
       Type.Object({
@@ -242,6 +327,7 @@ export const ChargeView = Type.Object({
   items: Type.Optional(Type.Array(ItemView)),
   customer: Type.Optional(CustomerInCharge),
   shipping: Type.Optional(ShippingView),
+  due: Type.Optional(DueView),
   company: CompanyInCharge,
   isRecurring: Type.Optional(
     Type.Boolean({ description: 'True for a subscription, its links and its charges' }),
@@ -354,6 +440,8 @@ export function showAgain(
   const { company, now } = showing
   const before = image ? shownBefore.withImage : shownBefore.withoutImage
   const last = before.get(charge)
+  // What is to be paid depends on the day.
+  if (charge.due !== null) return showCharge(charge, showing, { image })
   if (last?.company === company && last.view.status === asOf(charge, now).status) return last.view
   const view = Object.freeze(showCharge(charge, showing, { image }))
   before.set(charge, { company, view })
@@ -385,6 +473,7 @@ export function showCharge(
   if (charge.brCode !== null && image) shown.brCodeBase64 = imageOf(charge.id, charge.brCode)
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.description !== null) shown.description = charge.description
+  if (charge.due !== null) shown.due = showDue(charge, charge.due, now)
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.shortfall > 0) shown.shortfall = charge.shortfall
@@ -405,6 +494,18 @@ export function showCharge(
   if (charge.payer !== null) shown.customer = showPayer(vault, charge.companyId, charge.payer)
   return shown
 }
+
+/** What is to be paid on a day, or was paid. */
+export const showAmount = ({ amount, due }: Charge, on: LocalDate): Static<typeof DueAmountView> =>
+  due
+    ? (due.paid ?? amountOn(amount, due.terms, on))
+    : { on, original: amount, fine: 0, interest: 0, discount: 0, rebate: 0, total: amount }
+
+const showDue = (charge: Charge, { terms }: Due, now: Date): Static<typeof DueView> => ({
+  ...terms,
+  lastDay: lastDayToPay(terms),
+  amount: showAmount(charge, localDateOf(now)),
+})
 
 function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   const shown = items.map(({ quantity, product }) => ({

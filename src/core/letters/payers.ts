@@ -1,7 +1,7 @@
 import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
-import { formatMoment } from '../../pix/local-time.ts'
+import { formatDay, formatMoment, type LocalDate } from '../../pix/local-time.ts'
 import { type Block, compose, greetedName, type LetterCompany, paragraph } from './layout.ts'
 
 const pt = {
@@ -16,6 +16,7 @@ const pt = {
     addition: 'Acréscimo',
     description: 'Descrição',
     until: 'Pague até',
+    dueOn: 'Vencimento',
     pay: 'Pagar com Pix',
     unknown:
       'Não reconhece esta cobrança? Ignore esta mensagem: nada será cobrado se você não pagar.',
@@ -49,6 +50,7 @@ const en: Texts = {
     addition: 'Surcharge',
     description: 'Description',
     until: 'Pay by',
+    dueOn: 'Due date',
     pay: 'Pay with Pix',
     unknown:
       'You do not recognize this request? Ignore this message: nothing is charged unless you pay.',
@@ -76,6 +78,7 @@ type LinkLetter = {
   amount: Cents
   url: string
   expiresAt: Date
+  dueDate?: LocalDate | undefined
   devMode?: boolean
   /** What the merchant says that it is for. */
   description?: string | null
@@ -114,7 +117,9 @@ export function composePaymentLink(company: LetterCompany, link: LinkLetter): Le
     ...(link.description ? [[texts.description, link.description] as [string, string]] : []),
     ...(link.breakdown ? purchase(company, link.breakdown) : []),
     [amount, value],
-    [texts.until, formatMoment(link.expiresAt)],
+    link.dueDate
+      ? [texts.dueOn, formatDay(link.dueDate)]
+      : [texts.until, formatMoment(link.expiresAt)],
   ]
   return compose(company, {
     to: link.to,

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
-import { paymentAccepted, paymentMatched } from '../../ledger/recipes.ts'
+import { paymentAccepted } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -14,7 +14,7 @@ import { insertCode } from '../charges/checkout.ts'
 import { receiptMails } from '../charges/mails.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import type { Charge } from '../charges/rules.ts'
-import { receivedOf, settle, simulation, withCode } from '../charges/rules.ts'
+import { amountAt, settle, simulation, withCode } from '../charges/rules.ts'
 import { findMany } from '../charges/store.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
 import { queueMails } from '../mails/store.ts'
@@ -40,7 +40,7 @@ export async function paySimulated(
   if (charge.brCode === null) await issueCode(app, company, charge.id)
   const { at, ...sent } = await simulator.pay(company, {
     txid: chargeTxid(charge.id),
-    amount: charge.amount,
+    amount: amountAt(charge, now),
     orderId: toPublic('charge', charge.id),
   })
   const payment = { endToEndId: sent.endToEndId, txid: sent.txid, amount: sent.amount }
@@ -100,8 +100,8 @@ const issueCode = (
     const now = app.clock.now()
     if (charge.brCode !== null || simulation(charge, now) === 'already-paid') return
     // The simulated bank needs no network, so it may be called inside the transaction.
-    const { id, amount, expiresAt } = charge
-    const order = { id, amount, expiresAt }
+    const { id, amount, expiresAt, due } = charge
+    const order = { id, amount, expiresAt, due }
     const { brCode } = accepted(await app.providers.simulator.issueCharge(company, order))
     const change = withCode(charge, brCode, now)
     await insertCode(tx, charge, change.at, newId())
@@ -157,8 +157,8 @@ export async function settleCharge(
   await store.updateStatus(tx, settled)
   await record(tx, [change])
   await queueMails(tx, app.vault, receiptMails(app, company, [change.charge]))
-  const paid = paymentMatched({ endToEndId, amount: receivedOf(change.charge), chargeId })
-  await post(tx, company.id, booked ? [paid] : [], now, books)
+  const paid = rules.postingsOfPaid(change.charge, endToEndId, 'unmatched')
+  await post(tx, company.id, booked ? paid : [], now, books)
   return { payment: settled, changed: true }
 }
 

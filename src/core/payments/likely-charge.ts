@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
-import { asOf, type Charge } from '../charges/rules.ts'
+import { amountAt, asOf, type Charge } from '../charges/rules.ts'
 import { searchCharges } from '../charges/search.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
@@ -145,6 +145,7 @@ async function findLikelyOf(where: Where, payment: Payment): Promise<Suggestion 
   const compared = (await findCompared(where, payment, payer.taxId)).map((charge) => ({
     ...charge,
     charge,
+    amount: amountAt(charge, payment.receivedAt),
     isUnpaid: charge.status === 'OPEN' || charge.status === 'EXPIRED',
     payer: payerOf(vault, company, charge),
   }))

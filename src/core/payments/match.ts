@@ -1,7 +1,7 @@
 import { serializationConflict, type Tx } from '../../db/database.ts'
 import type { Books } from '../../ledger/books.ts'
 import { lockBooksOfMany, postAll } from '../../ledger/post.ts'
-import { chargePaid, type Posting, paymentMatched, paymentUnmatched } from '../../ledger/recipes.ts'
+import { type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -18,7 +18,14 @@ import { lockMany, type WhenLocked } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { emit, unmatchedEvent } from '../events.ts'
 import { queueMails } from '../mails/store.ts'
-import { isBooked, isToMatch, type Payment, payableBy, type Recorded } from './rules.ts'
+import {
+  isBooked,
+  isToMatch,
+  type Payment,
+  payableBy,
+  postingsOfPaid,
+  type Recorded,
+} from './rules.ts'
 import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
 
@@ -259,8 +266,8 @@ function recordsOf(vault: Vault, group: DecidedGroup) {
   const fresh = group.decisions.filter(({ earlier }) => earlier === null)
   const payments = fresh.map((decision) => toPayment(vault, group, decision))
   const renamed = group.decisions.flatMap(toRenamed)
-  const matchedNow = renamed.filter(({ status }) => status === 'MATCHED')
-  const postings = [...payments.map(postingOf), ...matchedNow.map(paymentMatched)]
+  const unmatched = payments.filter(({ status }) => status === 'UNMATCHED')
+  const postings = [...group.decisions.flatMap(postingsOf), ...unmatched.map(paymentUnmatched)]
   return { ...group, payments, renamed, postings }
 }
 
@@ -357,5 +364,8 @@ function toPayment(
   }
 }
 
-const postingOf = (payment: Payment): Posting =>
-  payment.status === 'MATCHED' ? chargePaid(payment) : paymentUnmatched(payment)
+/** The postings of a payment that pays a charge. */
+const postingsOf = ({ pix: { endToEndId }, earlier, match }: Decision): Posting[] =>
+  match.kind === 'paid'
+    ? postingsOfPaid(match.charge, endToEndId, earlier ? 'unmatched' : 'bank')
+    : []

@@ -58,13 +58,13 @@ async function matchPaid(
 ): Promise<Set<Uuid>> {
   const [paid, unknown]: [ReceivedPix[], Set<Uuid>] = [[], new Set()]
   let unknownInRow = 0
-  await forEachLimited(ASKED_AT_ONCE, charges, async ({ id }) => {
+  await forEachLimited(ASKED_AT_ONCE, charges, async (charge) => {
     // The bank does not answer, so it is not asked about the others now.
     const isUnresponsive = unknownInRow >= ASKED_AT_ONCE
-    const outcome = isUnresponsive ? null : await bank.findPaid(company, id)
+    const outcome = isUnresponsive ? null : await bank.findPaid(company, charge)
     unknownInRow = outcome?.kind === 'accepted' ? 0 : unknownInRow + 1
     if (outcome?.kind === 'accepted') paid.push(...outcome.value)
-    else unknown.add(id)
+    else unknown.add(charge.id)
   })
   const arrival = { source: bank.source, now: app.clock.now() }
   if (paid.length > 0) {
@@ -95,9 +95,9 @@ export async function findPaidCharges(
   )
   let isUnresponsive = false
   await forEachLimited(ASKED_AT_ONCE, txids, async (txid) => {
-    const id = idOf(txid)
-    if (!id || !own.has(id)) return void found.done.push(txid)
-    const outcome = isUnresponsive ? null : await provider.findPaid(company, id)
+    const charge = own.get(idOf(txid) ?? '')
+    if (!charge) return void found.done.push(txid)
+    const outcome = isUnresponsive ? null : await provider.findPaid(company, charge)
     if (outcome?.kind !== 'accepted') isUnresponsive = true
     else {
       found.payments.push(...outcome.value)

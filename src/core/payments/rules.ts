@@ -1,9 +1,16 @@
+import {
+  chargePaid,
+  finePaid,
+  interestPaid,
+  type Posting,
+  paymentMatched,
+} from '../../ledger/recipes.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
-import { type Charge, receivedOf, type UnmatchedReason } from '../charges/rules.ts'
+import { type Charge, incomeOf, receivedOf, type UnmatchedReason } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 
 /** The states of a received payment. Only UNMATCHED waits for a decision. */
@@ -117,4 +124,18 @@ export function requireSettling(
 export function requireUnmatched({ status }: Payment): void {
   if (status === 'UNMATCHED') return
   throw problem('payment_not_unmatched', `The payment is ${status} and waits for no decision.`)
+}
+
+/** The postings of a payment that pays a charge: its price, and what was added for its due date. */
+export function postingsOfPaid(
+  charge: Charge,
+  endToEndId: string,
+  from: 'bank' | 'unmatched',
+): Posting[] {
+  const { price, fine, interest } = incomeOf(charge)
+  const of = (amount: Cents) => ({ endToEndId, amount, chargeId: charge.id })
+  const paid = [(from === 'bank' ? chargePaid : paymentMatched)(of(price))]
+  if (fine > 0) paid.push(finePaid(of(fine), from))
+  if (interest > 0) paid.push(interestPaid(of(interest), from))
+  return paid
 }

@@ -1,8 +1,8 @@
 import { uuids } from '../../db/arrays.ts'
 import { type ColumnGroup, tableOf } from '../../db/columns.ts'
-import type { Tx } from '../../db/database.ts'
+import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Source } from '../../provider/port.ts'
+import type { ChargeRef, Source } from '../../provider/port.ts'
 import type { Charge } from '../charges/rules.ts'
 import type { WhenLocked } from '../charges/store.ts'
 import { claimDue, type DueKind, type DueRequest } from '../due.ts'
@@ -121,14 +121,19 @@ export async function findByIds(
 }
 
 /** Which of these ids are charges or static codes of the company, as payments name them. */
-export async function findNamed(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Set<Uuid>> {
-  if (ids.length === 0) return new Set()
-  const rows = await tx.query<{ id: Uuid }>({
-    text: `select id from charges where company_id = $1 and id = any ($2::uuid[])
-           union all select id from static_codes where company_id = $1 and id = any ($2::uuid[])`,
+export async function findNamed(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+): Promise<Map<Uuid, ChargeRef>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx.query<Row & ChargeRef>({
+    text: `select id, due from charges where company_id = $1 and id = any ($2::uuid[])
+           union all
+           select id, null from static_codes where company_id = $1 and id = any ($2::uuid[])`,
     values: [companyId, ids],
   })
-  return new Set(rows.map(({ id }) => id))
+  return new Map(rows.map((row) => [row.id, row]))
 }
 
 /** When booked payments were received, by the scheme's ids. */

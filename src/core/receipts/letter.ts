@@ -1,8 +1,9 @@
 import type { Letter } from '../../lib/mailer.ts'
 import { checkoutUrl } from '../charges/addresses.ts'
 import type { AppWithCharges } from '../charges/group.ts'
-import { receivedOf } from '../charges/rules.ts'
+import { amountAt, receivedOf } from '../charges/rules.ts'
 import { breakDown } from '../charges/view.ts'
+import { nowOf } from '../companies/clock.ts'
 import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { composePaymentLink, composeReceipt } from '../letters/payers.ts'
@@ -24,9 +25,11 @@ export async function findLetter(app: AppWithCharges, mail: SealedMail): Promise
   if (!to) return null
   const about = { to, payerName: charge.payer.name, url: checkoutUrl(app, charge) }
   if (kind === 'payment-link') {
-    const { amount, expiresAt, devMode, description, link } = charge
-    const breakdown = breakDown(amount, link?.items ?? [])
-    const payable = { amount, expiresAt, devMode, description, breakdown }
+    const { expiresAt, devMode, description, link, due } = charge
+    const breakdown = breakDown(charge.amount, link?.items ?? [])
+    const amount = amountAt(charge, nowOf(app, company))
+    const dueDate = due?.terms.dueDate
+    const payable = { amount, expiresAt, dueDate, devMode, description, breakdown }
     // Nobody is asked to pay what is paid or canceled already.
     return charge.status === 'OPEN' ? composePaymentLink(company, { ...about, ...payable }) : null
   }

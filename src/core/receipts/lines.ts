@@ -33,12 +33,17 @@ export function receiptLines(
   language: Language,
 ): ReceiptLine[] {
   const labels = RECEIPT_LABELS[language]
-  const { payer, amount, shortfall, refunded, paymentDate, endToEndId, recurrenceId, id } = charge
+  const { payer, amount, refunded, paymentDate, endToEndId, recurrenceId, id } = charge
+  const paid = charge.due?.paid
+  const added = paid ? paid.fine + paid.interest : 0
+  const takenOff = paid ? paid.discount + paid.rebate : 0
   const value = formatReais(receivedOf(charge))
   const taxId = payer && openPerson(vault, company.id, payer).taxId
   const lines: Record<ReceiptLine['kind'], string[]> = {
     amount: [isPlayMoney(company, charge) ? labels.notReal(value) : value],
-    charged: shortfall > 0 ? [formatReais(amount)] : [],
+    charged: value === formatReais(amount) ? [] : [formatReais(amount)],
+    added: added > 0 ? [formatReais(added)] : [],
+    takenOff: takenOff > 0 ? [`− ${formatReais(takenOff)}`] : [],
     refunded: refunded > 0 ? [formatReais(refunded)] : [],
     paidAt: [labels.moment(...formatSecond(paymentDate!)), labels.zone],
     receiver: [company.name, receiverTaxId(company.taxId)],

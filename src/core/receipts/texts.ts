@@ -5,6 +5,8 @@ export type ReceiptLine = {
   kind:
     | 'amount'
     | 'charged'
+    | 'added'
+    | 'takenOff'
     | 'refunded'
     | 'paidAt'
     | 'receiver'
@@ -21,6 +23,8 @@ const pt = {
   lines: {
     amount: 'Valor',
     charged: 'Valor da cobrança',
+    added: 'Multa e juros',
+    takenOff: 'Desconto',
     refunded: 'Valor devolvido',
     paidAt: 'Data e hora',
     receiver: 'Recebedor',
@@ -43,6 +47,8 @@ const en: ReceiptLabels = {
   lines: {
     amount: 'Amount',
     charged: 'Amount charged',
+    added: 'Fine and interest',
+    takenOff: 'Discount',
     refunded: 'Amount returned',
     paidAt: 'Date and time',
     receiver: 'Paid to',

@@ -7,8 +7,10 @@ import { callbackBody } from '../../provider/callback.ts'
 import { ISPB } from '../../provider/simulator/scheme.ts'
 import { chargeTxid, namedBy, staticTxid } from '../../provider/txid.ts'
 import type { App, Uses } from '../app.ts'
+import { amountAt } from '../charges/rules.ts'
 import { findStaticCode } from '../charges/static.ts'
 import { findMany } from '../charges/store.ts'
+import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { type AppWithCallbacks, receiveCallback } from '../payments/callbacks.ts'
@@ -107,8 +109,9 @@ async function resolveLocation<A extends App>(
   const [charge] = named ? await findMany(app.db, [named]) : []
   if (!charge || charge.brCode !== brCode) return null
   const company = await findSimulated(app, charge)
-  const { id, amount } = charge
-  return company && { app, company, txid: chargeTxid(id), amount, charge: id }
+  if (!company) return null
+  const amount = amountAt(charge, nowOf(app, company))
+  return { app, company, txid: chargeTxid(charge.id), amount, charge: charge.id }
 }
 
 async function resolveKey<A extends App>(

@@ -44,7 +44,7 @@ export async function countReceived(
   await tx.query({
     text: `with counted as materialized (
              select company_id, date_trunc('hour', payment_date, 'UTC'), count(*),
-               sum(amount - shortfall)
+               sum(amount + adjustment - shortfall)
              from charges
              where company_id = $1 and payment_date >= $2
                and ($3::timestamptz is null or payment_date < $3) and booked
@@ -111,7 +111,7 @@ export async function readReceived(
 ): Promise<Received> {
   const [row] = await tx.query<Received>({
     name: 'read_received',
-    text: `select count(*) as count, coalesce(sum(amount - shortfall), 0)::int8 as sum
+    text: `select count(*) as count, coalesce(sum(amount + adjustment - shortfall), 0)::int8 as sum
            from charges
            where company_id = $1 and payment_date >= $2 and payment_date < $3 and booked`,
     values: [companyId, from, to],

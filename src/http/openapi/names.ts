@@ -56,6 +56,8 @@ const RESOURCES = {
   ChargeCompany: CompanyInCharge,
   ShippingAddress: ChargeView.properties.shipping,
   ChargeState: charges.ChargeState,
+  ChargeAmount: charges.DueAmountView,
+  ChargeDue: ChargeView.properties.due,
   PaymentState: charges.PaymentState,
   CreatedPixCharge: charges.CreatedPixCharge,
   CreatedPaymentLink: charges.CreatedLink,

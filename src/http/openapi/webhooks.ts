@@ -4,11 +4,14 @@ import { deliveryIdOf } from '../../core/deliveries/view.ts'
 import * as events from '../../core/events.ts'
 import { RecurrenceView } from '../../core/recurrences/view.ts'
 import { STATUSES as WITHDRAWAL_STATUSES } from '../../core/withdrawals/rules.ts'
+import { toCents } from '../../lib/money.ts'
+import { amountOn, type DueTerms } from '../../pix/due-amount.ts'
 import { RETURN_REASONS } from '../../provider/port.ts'
 import type { Schema } from '../../versions/shapes.ts'
 import { refTo } from './components.ts'
 
 const AT = new Date('2026-08-16T12:00:00.000Z')
+const MONDAY = '2026-08-17'
 const uuid = (last: number) => `0198dc8c-2360-7000-8000-${String(last).padStart(12, '0')}`
 const OF = { companyId: uuid(1) }
 const EXTERNAL_ID = 'order-1042'
@@ -44,6 +47,12 @@ const charge = (type: events.PublishedType, paymentStatus: string, when: string)
   when,
   body: events.chargeEvent(type, { ...CHARGE, paymentStatus }, AT).payload,
 })
+const notice = (type: events.NoticeType, dueDate: string, when: string): Documented => {
+  const terms: DueTerms = { dueDate, daysAfterDue: 30, fine: { type: 'PERCENT', value: 200 } }
+  const amount = amountOn(toCents(CHARGE.amount), terms, MONDAY)
+  const about = { ...CHARGE, paymentStatus: 'PROCESSING', due: { terms } }
+  return { type, when, body: events.noticeEvent(type, about, amount, AT).payload }
+}
 const agreement = (
   type: events.SubscriptionType,
   authStatus: string,
@@ -90,6 +99,8 @@ const EVENTS: Documented[] = [
       AT,
     ).payload,
   },
+  notice('charge.due', MONDAY, 'The due date of an open charge has come.'),
+  notice('charge.overdue', '2026-08-14', 'A charge was not paid by its due date.'),
   {
     type: 'payment.unmatched',
     when: 'Money arrived late, twice, in another amount or for no charge.',
@@ -146,6 +157,10 @@ const SUBJECTS: Record<string, Schema> = {
     id: text('charge_…'),
     status: { type: 'string', const: 'CANCELED', description: 'The status of the charge' },
     total: cents,
+  }),
+  EventDue: object({
+    dueDate: text('YYYY-MM-DD'),
+    amount: refTo('ChargeAmount'),
   }),
   EventRefund: object({
     id: text('rfnd_…'),
@@ -211,6 +226,9 @@ function subjectsOf(type: string): Record<string, Schema> {
       refund: refTo('EventRefund'),
       refundable: { type: 'integer', description: 'Cents that can still go back' },
     }
+  }
+  if (type === 'charge.due' || type === 'charge.overdue') {
+    return { charge: refTo('EventCharge'), due: refTo('EventDue') }
   }
   if (type.startsWith('subscription.charge.')) {
     return { subscription: refTo('EventSubscriptionId'), charge: refTo('EventCharge') }

@@ -3,6 +3,7 @@ import {
   cancelCharge,
   createCharge,
   type Draft,
+  dueFaults,
   duplicate,
   findCharge,
   linkDraft,
@@ -26,6 +27,7 @@ import {
   ChargeView,
   CreatedLink,
   CreatedPixCharge,
+  DueAmountView,
   Duplication,
   NewLink,
   NewPixCharge,
@@ -34,6 +36,7 @@ import {
   SalesLimits,
   StaticCodeView,
   showAgain,
+  showAmount,
   showCharge,
   showCreatedLink,
   showCreatedPix,
@@ -41,6 +44,7 @@ import {
   showState,
   showStaticCode,
 } from '../../core/charges/view.ts'
+import { Day } from '../../core/fields.ts'
 import { paySimulated } from '../../core/payments/commands.ts'
 import { matchBeforeReplacement } from '../../core/payments/paid-charges.ts'
 import { findNamed } from '../../core/recurrences/commands.ts'
@@ -49,6 +53,7 @@ import { showAsCharge, showSubscription } from '../../core/recurrences/view.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { endOfTick } from '../../lib/turns.ts'
+import { localDateOf } from '../../pix/local-time.ts'
 import { LONG_PAGE, readPage } from '../lists.ts'
 import { type Part, page } from '../page.ts'
 import { type Call, type Result, route } from '../route.ts'
@@ -60,6 +65,7 @@ import {
   createdPix,
   createdStatic,
   itself,
+  newest,
   today,
 } from '../samples.ts'
 
@@ -106,7 +112,7 @@ const createPix = route({
   scope: 'payments:write',
   body: NewPixCharge,
   example: { amount: 1990, customer: PAYER, externalId: 'order-1042', devMode: true },
-  check: ({ customer }, { company }) => [payerFault(company, customer)],
+  check: (body, { company }) => [payerFault(company, body.customer), ...dueFaults(body)],
   data: CreatedPixCharge,
   status: 201,
   message: 'Charge created.',
@@ -221,6 +227,28 @@ const getState = route({
   async handle(call) {
     const charge = await findCharge(call.app, call.company.id, chargeIdOf(call))
     return { data: showState(charge, call.app.clock.now()) }
+  },
+})
+
+const getAmount = route({
+  method: 'GET',
+  path: '/charge/{id}/amount',
+  operationId: 'getChargeAmount',
+  client: ['charges', 'amount'],
+  sample: newest('listCharges'),
+  tag: 'Charges',
+  summary: 'Get what is to be paid of a charge on a day',
+  description:
+    'For a charge with a due date: the amount with fine, interest, discount and rebate of that day. Without `on` it is today. If the charge is paid, it is what was paid. Other charges cost the same on every day.',
+  scope: 'payments:read',
+  query: Type.Object({ on: Type.Optional(Day('A day in São Paulo, today by default')) }),
+  data: DueAmountView,
+  status: 200,
+  message: 'Amount calculated.',
+  problems: ['charge_not_found'],
+  async handle(call) {
+    const charge = await findCharge(call.app, call.company.id, chargeIdOf(call))
+    return { data: showAmount(charge, call.query.on ?? localDateOf(call.app.clock.now())) }
   },
 })
 
@@ -390,6 +418,7 @@ export const chargeRoutes = [
   createLink,
   get,
   getState,
+  getAmount,
   listAll,
   summary,
   simulate,

@@ -7,6 +7,7 @@ import { HISTORY } from '../../core/charge-history/texts.ts'
 import { arrivedText, mailText, payerBankOf, titleOf } from '../../core/charge-history/words.ts'
 import { findCharge } from '../../core/charges/commands.ts'
 import {
+  amountAt,
   asOf,
   type Charge,
   isSettleable,
@@ -109,10 +110,12 @@ function showMoment(caller: Caller, history: History, moment: Moment): MomentSho
 }
 
 /** What an open charge waits for. */
-function openWords({ charge, opening, mails, unsent }: History): string[] {
+function openWords({ charge, opening, mails, unsent }: History, now: Date): string[] {
   const opened = opening?.openedAt
   return [
     `Not paid yet. It can be paid until ${charge.expiresAt.toISOString()}.`,
+    charge.due !== null &&
+      `It is due on ${charge.due.terms.dueDate}. Today ${formatReais(amountAt(charge, now))} are to be paid.`,
     isSubscriptionLink(charge) && 'It is a link to a subscription: the payer starts one from it.',
     charge.kind === 'LINK' && charge.brCode === null && 'The payer has not asked for a Pix code.',
     charge.kind !== 'RECURRING' &&
@@ -147,7 +150,7 @@ async function explain({ app, company }: Caller, history: History): Promise<stri
       ? paidWords(charge)
       : unpaid
         ? [words.unpaid[unpaid]]
-        : openWords(history)
+        : openWords(history, app.clock.now())
   const arrived = unmatched.map(
     (payment) =>
       `${arrivedText(charge, payment, words)}: ${words.reasons[payment.reason!]} ${words.paymentStates[payment.status]}.`,

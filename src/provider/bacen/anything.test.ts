@@ -112,8 +112,8 @@ test('nothing that a bank could answer makes an order fail, or be taken for what
         for (const pix of found.value) assert.equal(pix.endToEndId, E2E)
       const collection = { id, amount: toCents(2990), dueOn: '2026-08-25' }
       const outcomes = [
-        await charging(at()).removeCharge(payee, id),
-        await charging(at()).findPaid(payee, id),
+        await charging(at()).removeCharge(payee, { id }),
+        await charging(at()).findPaid(payee, { id }),
         await reading(at()).listReceived(payee, period),
         await reading(at()).listTransfers(payee, period),
         await refunding(at()).refund(payee, order),

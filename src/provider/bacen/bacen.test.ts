@@ -22,7 +22,7 @@ for (const fault of ['lose answer', '5xx after effect', 'slow'] as const) {
     const { bank, bacen, payee } = scene
     const ask = async <T>(act: () => Promise<Outcome<T>>) =>
       fault === 'slow' ? known(act) : given(await act())
-    await ask(() => bacen.findPaid(payee, newId()))
+    await ask(() => bacen.findPaid(payee, { id: newId() }))
     const order = newAgreement(scene)
     bank.faults.next('POST /rec', fault)
     const create = () => ask(() => bacen.createAgreement(payee, order))
@@ -155,7 +155,7 @@ test('for a company without a bank every outcome is unknown', async () => {
   const { bacen, payee, connect } = await openScene()
   connect(null)
   const silence = { kind: 'unknown', reason: 'no bank is connected' }
-  assert.deepEqual(await bacen.findPaid(payee, newId()), silence)
+  assert.deepEqual(await bacen.findPaid(payee, { id: newId() }), silence)
   assert.deepEqual((await bacen.inspect(payee)).faults, ['no bank is connected'])
 })
 
@@ -173,26 +173,26 @@ test('a bank refuses a certificate that has expired, belongs to another company 
   const { bank, bacen, payee, connect } = await openScene()
   const { expired, pfx, passphrase } = bank.credentials
   connect(bank.connection({ certificate: { kind: 'pem', ...expired, passphrase: null } }))
-  assert.equal((await bacen.findPaid(payee, newId())).kind, 'unknown')
+  assert.equal((await bacen.findPaid(payee, { id: newId() })).kind, 'unknown')
   const foreign = { kind: 'pem', ...(await trust()).foreign(), passphrase: null } as const
   connect(bank.connection({ certificate: foreign }))
   const { faults: unaccepted } = await bacen.inspect(payee)
   assert.match(unaccepted.join(), /^the bank gives no token: .* does not accept the certificate/)
   connect(bank.connection({ certificate: { kind: 'pfx', pfx, passphrase: 'wrong' } }))
   const reason = 'the bank gives no token: the certificate cannot be used'
-  assert.deepEqual(await bacen.findPaid(payee, newId()), { kind: 'unknown', reason })
+  assert.deepEqual(await bacen.findPaid(payee, { id: newId() }), { kind: 'unknown', reason })
   connect(bank.connection({ ca: null }))
   const { faults } = await bacen.inspect(payee)
   assert.deepEqual(faults, [
     'the bank gives no token: the certificate of the bank cannot be trusted',
   ])
   connect(bank.connection({ certificate: { kind: 'pfx', pfx, passphrase } }))
-  assert.deepEqual(given(await bacen.findPaid(payee, newId())), [])
+  assert.deepEqual(given(await bacen.findPaid(payee, { id: newId() })), [])
 })
 
 test('the bank gets the name and the version of this service with every request', async () => {
   const { bank, bacen, payee } = await openScene()
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   const agents = bank.state().requests.map(({ userAgent }) => userAgent)
   assert.deepEqual(agents, [`vintem/${VERSION}`, `vintem/${VERSION}`])
   assert.match(VERSION, /^\d+\.\d+\.\d+$/)

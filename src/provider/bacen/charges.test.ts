@@ -62,7 +62,7 @@ for (const fault of ['too many', 'busy'] as const) {
     }
     const charge = newCharge(scene)
     given(await bacen.issueCharge(payee, charge))
-    assert.deepEqual(given(await bacen.findPaid(payee, charge.id)), [])
+    assert.deepEqual(given(await bacen.findPaid(payee, charge)), [])
     assert.equal(bank.seen('POST token'), 2)
     assert.equal(bank.seen('PUT /cob/{txid}'), 2)
   })
@@ -71,7 +71,7 @@ for (const fault of ['too many', 'busy'] as const) {
 test('if a bank asks for a longer wait than an order may take, it is not asked again', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   bank.faults.next('PUT /cob', 'busy for long')
   const outcome = await bacen.issueCharge(payee, newCharge(scene))
   assert.ok(outcome.kind === 'unknown' && outcome.retryAfter_s === 3600)
@@ -100,7 +100,7 @@ test('a bank that lets the company neither order nor ask refuses', async () => {
 test('an order that could not be sent is sent again', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   bank.refuseConnections(1)
   given(await bacen.issueCharge(payee, newCharge(scene)))
   assert.equal(bank.seen('PUT /cob/{txid}'), 1)
@@ -110,7 +110,7 @@ test('an order that could not be sent is sent again', async () => {
 test('a bank that does not answer in time leaves all unknown', async () => {
   const scene = await openScene({ limits: { exchange_ms: 700 } })
   const { bank, bacen, payee } = scene
-  await known(() => bacen.findPaid(payee, newId()))
+  await known(() => bacen.findPaid(payee, { id: newId() }))
   bank.faults.next('*', 'slow', 10)
   const reason = 'the bank has not answered in time'
   assert.deepEqual(await bacen.issueCharge(payee, newCharge(scene)), { kind: 'unknown', reason })
@@ -120,7 +120,7 @@ test('a bank that does not answer in time leaves all unknown', async () => {
 test('all requests of one order together have a limit of their own', async () => {
   const scene = await openScene({ limits: { order_ms: 700 } })
   const { bank, bacen, payee } = scene
-  await known(() => bacen.findPaid(payee, newId()))
+  await known(() => bacen.findPaid(payee, { id: newId() }))
   bank.faults.next('*', 'slow', 10)
   const outcome = await bacen.issueCharge(payee, newCharge(scene))
   assert.equal(outcome.kind, 'unknown')
@@ -129,7 +129,7 @@ test('all requests of one order together have a limit of their own', async () =>
 
 test('an answer that is too long is not read', async () => {
   const scene = await openScene({ limits: { answer_bytes: 300 } })
-  assert.deepEqual(await scene.bacen.findPaid(scene.payee, newId()), {
+  assert.deepEqual(await scene.bacen.findPaid(scene.payee, { id: newId() }), {
     kind: 'unknown',
     reason: 'the bank gives no token: the answer of the bank is too long',
   })
@@ -138,9 +138,9 @@ test('an answer that is too long is not read', async () => {
 test('a question is asked once more when its connection was lost', async () => {
   const { bank, bacen, payee } = await openScene()
   bank.faults.next('GET /cob', 'drop')
-  assert.deepEqual(given(await bacen.findPaid(payee, newId())), [])
+  assert.deepEqual(given(await bacen.findPaid(payee, { id: newId() })), [])
   bank.faults.next('GET /cob', 'drop', 2)
-  assert.equal((await bacen.findPaid(payee, newId())).kind, 'unknown')
+  assert.equal((await bacen.findPaid(payee, { id: newId() })).kind, 'unknown')
   bank.faults.clear()
 })
 
@@ -161,9 +161,9 @@ test('a charge is removed once and stays so, and what was paid is not removed', 
   for (const charge of [open, paid]) given(await bacen.issueCharge(payee, charge))
   bank.payer.pay(chargeTxid(paid.id))
   bank.faults.next('PATCH /cob', 'lose answer')
-  for (const _ of [1, 2, 3]) given(await bacen.removeCharge(payee, open.id))
-  given(await bacen.removeCharge(payee, newId()))
-  assert.equal(given(await bacen.removeCharge(payee, paid.id)), 'paid')
+  for (const _ of [1, 2, 3]) given(await bacen.removeCharge(payee, open))
+  given(await bacen.removeCharge(payee, { id: newId() }))
+  assert.equal(given(await bacen.removeCharge(payee, paid)), 'paid')
   assert.equal((await bacen.issueCharge(payee, open)).kind, 'rejected')
 })
 
@@ -174,10 +174,10 @@ test('a charge that the bank does not remove is not called paid', async () => {
   given(await bacen.issueCharge(payee, open))
   bank.grant(['cob.read', 'pix.read'])
   clock.advance(3600)
-  const refused = await bacen.removeCharge(payee, open.id)
+  const refused = await bacen.removeCharge(payee, open)
   assert.equal(refused.kind, 'rejected')
   bank.faults.next('PATCH /cob', '5xx', 10)
-  assert.equal((await bacen.removeCharge(payee, open.id)).kind, 'unknown')
+  assert.equal((await bacen.removeCharge(payee, open)).kind, 'unknown')
 })
 
 test('a list is read to its last page, each payment once, by the moment of each', async () => {
@@ -220,7 +220,7 @@ test('a payment that is asked for and not understood is not passed over', async 
   const paid = bank.payer.pay(chargeTxid(charge.id))
   bank.state().pix.get(paid.endToEndId)!.amount = Number.NaN
   for (const outcome of [
-    await bacen.findPaid(payee, charge.id),
+    await bacen.findPaid(payee, charge),
     await bacen.findReceived(payee, [paid.endToEndId]),
   ]) {
     assert.equal(outcome.kind, 'unknown')

@@ -95,13 +95,13 @@ for (const fault of ['lose answer', 'drop', '5xx after effect'] as const) {
 test('HTTP/2: the limits of time and length hold', async () => {
   const scene = await openScene({ style: { http2: true }, limits: { exchange_ms: 700 } })
   const { bank, bacen, payee } = scene
-  await known(() => bacen.findPaid(payee, newId()))
+  await known(() => bacen.findPaid(payee, { id: newId() }))
   bank.faults.next('*', 'slow', 10)
   const late = { kind: 'unknown', reason: 'the bank has not answered in time' }
   assert.deepEqual(await bacen.issueCharge(payee, newCharge(scene)), late)
   bank.faults.clear()
   const short = await openScene({ style: { http2: true }, limits: { answer_bytes: 300 } })
-  assert.deepEqual(await short.bacen.findPaid(short.payee, newId()), {
+  assert.deepEqual(await short.bacen.findPaid(short.payee, { id: newId() }), {
     kind: 'unknown',
     reason: 'the bank gives no token: the answer of the bank is too long',
   })
@@ -112,7 +112,7 @@ test('a connection is read once, and again when the company has another one', as
   const { bacen, connect, reads } = scene
   const [first, second] = [scene.bank.connection(), other.bank.connection()]
   const ask = async (bankId: string | null) =>
-    given(await bacen.findPaid({ ...scene.payee, bankId }, newId()))
+    given(await bacen.findPaid({ ...scene.payee, bankId }, { id: newId() }))
   connect(first)
   for (const _ of [1, 2, 3]) await ask(first.id)
   assert.equal(reads(), 1)

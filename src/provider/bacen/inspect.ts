@@ -12,8 +12,11 @@ export type Inspection = {
   faults: string[]
   /** Why only agreements cannot be used, at a bank that wants another token for them. */
   agreementFault: string | null
-  /** `granted` is null when the bank does not say. `unsent` are missing to send withdrawals. */
-  scopes: { granted: string[] | null; missing: string[]; unsent: string[] }
+  /**
+   * `granted` is null when the bank does not say. `unsent` are missing to send withdrawals,
+   * `forDueDates` for charges with a due date.
+   */
+  scopes: { granted: string[] | null; missing: string[]; unsent: string[]; forDueDates: string[] }
   /** How far the bank's clock is ahead of ours, at least; null when it does not say. */
   clockGap_ms: number | null
   /** How the bank dates the payments of the last day. */
@@ -31,7 +34,12 @@ export type Dates = {
   odd: number
 }
 
-const UNKNOWN_SCOPES: Inspection['scopes'] = { granted: null, missing: [], unsent: [] }
+const UNKNOWN_SCOPES: Inspection['scopes'] = {
+  granted: null,
+  missing: [],
+  unsent: [],
+  forDueDates: [],
+}
 
 const NO_DATES: Dates = { payments: 0, unread: [], corrected: 0, hours: null, odd: 0 }
 const DAY_ms = 86_400_000
@@ -77,9 +85,15 @@ function describe({ reason }: Failure, other: Token | Failure | null): string {
 
 function compareScopes(profile: Profile, granted: string[] | null): Inspection['scopes'] {
   const needed = scopesOf(profile, resourcesOf(profile, 'charges'))
-  const missing = needed.filter((scope) => isMissing(scope, needed, granted))
-  const unsent = payoutScopesOf(profile).filter((scope) => isMissing(scope, needed, granted))
-  return { granted, missing, unsent }
+  const missingOf = (scopes: string[]) =>
+    scopes.filter((scope) => isMissing(scope, needed, granted))
+  const dueDates = scopesOf(profile, ['cobv'])
+  return {
+    granted,
+    missing: missingOf(needed.filter((scope) => !dueDates.includes(scope))),
+    unsent: missingOf(payoutScopesOf(profile)),
+    forDueDates: missingOf(dueDates),
+  }
 }
 
 /** If the bank names no scopes, or uses other names, no scope counts as missing. */

@@ -1,6 +1,7 @@
 /** The resources of API Pix. A bank may have each in another version and at another address. */
 export const RESOURCES = [
   'cob',
+  'cobv',
   'pix',
   'webhook',
   'locrec',
@@ -64,7 +65,7 @@ export type Profile = {
 }
 
 /** The resources of charges. The others are those of Pix Automático. */
-export const CHARGES: readonly Resource[] = ['cob', 'pix', 'webhook']
+export const CHARGES: readonly Resource[] = ['cob', 'cobv', 'pix', 'webhook']
 
 /** The URL before the name of a resource; null when the bank does not offer it. */
 export function addressOf({ baseUrl, paths }: Profile, resource: Resource): string | null {

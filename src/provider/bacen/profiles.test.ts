@@ -190,6 +190,35 @@ test('a stored profile has what is known today, and keeps the addresses that wer
   assert.deepEqual(completeProfile(own as Profile), complete, 'an operator’s own settings stay')
 })
 
+test('a bank of the operator’s own that was connected before there were due dates has none', () => {
+  const own = profileOf(MINIMAL)
+  const { cobv: _, ...paths } = own.paths
+  const stored = { ...own, paths } as Profile
+  assert.equal(completeProfile(stored).paths.cobv, null)
+  assert.equal(addressOf(completeProfile(stored), 'cobv'), null)
+  assert.equal(addressOf(completeProfile(own), 'cobv'), MINIMAL.baseUrl)
+})
+
+test('all known banks have due dates, each beside its other charges', () => {
+  const places = known.map((profile) => [profile.name, addressOf(profile, 'cobv')])
+  assert.deepEqual(Object.fromEntries(places), {
+    efi: 'https://pix.api.efipay.com.br/v2',
+    inter: 'https://cdpj.partners.bancointer.com.br/pix/v2',
+    itau: 'https://pix-pj.api.itau.com/regulatorio-pix/v2',
+    bb: 'https://api-pix.bb.com.br/pix/v2',
+    sicredi: 'https://api-pix.sicredi.com.br/api/v2',
+    santander: 'https://trust-pix.santander.com.br/api/v1',
+    sicoob: 'https://api.sicoob.com.br/pix/api/v2',
+    bradesco: 'https://qrpix.bradesco.com.br/v2',
+    'efi-sandbox': 'https://pix-h.api.efipay.com.br/v2',
+    'inter-sandbox': 'https://cdpj-sandbox.partners.uatinter.co/pix/v2',
+    'bb-sandbox': 'https://api-pix.hm.bb.com.br/pix/v2',
+    'sicredi-sandbox': 'https://api-pix-h.sicredi.com.br/api/v2',
+    'santander-sandbox': 'https://trust-pix-h.santander.com.br/api/v1',
+    'bradesco-sandbox': 'https://qrpix-h.bradesco.com.br/v2',
+  })
+})
+
 test('two addresses suffice for a bank that keeps to the document', () => {
   const profile = profileOf(MINIMAL)
   assert.equal(profile.name, 'custom')

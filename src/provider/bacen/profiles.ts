@@ -33,6 +33,7 @@ export function bank({ token, ...rest }: Bank): Profile {
 export function paths(charges: string, agreements: string | null): Profile['paths'] {
   return {
     cob: charges,
+    cobv: charges,
     pix: charges,
     webhook: charges,
     locrec: agreements,
@@ -45,7 +46,7 @@ export function paths(charges: string, agreements: string | null): Profile['path
 
 /**
  * The known banks. The guide `connect-a-bank` names the source of each. If no public source shows
- * Pix Automático at a bank, it is without it here.
+ * Pix Automático at a bank, it is without it here. For charges with a due date each has one.
  */
 const BANKS: Profile[] = [
   bank({
@@ -116,7 +117,7 @@ const BANKS: Profile[] = [
     title: 'Sicredi',
     baseUrl: 'https://api-pix.sicredi.com.br',
     token: { url: 'https://api-pix.sicredi.com.br/oauth/token' },
-    // One charge by its txid is v3. Lists of charges are v2, but are not read here.
+    // One charge by its txid is v3, one with a due date v2. Lists of charges are not read here.
     paths: { ...paths('/api/v2', '/api/v1'), cob: '/api/v3' },
   }),
   bank({
@@ -234,11 +235,13 @@ function agreementsAt({ agreements }: Profile, baseUrl: string): Profile['agreem
 
 /**
  * A profile as it was stored, with what is known of the bank today. If the operator has given other
- * addresses, they stay. Settings of the operator's own stay as a whole.
+ * addresses, they stay. Settings of the operator's own stay as a whole. If they are older than due
+ * dates, the bank is used without them.
  */
 export function completeProfile(stored: Profile): Profile {
   const known = findProfile(stored.name)
-  if (!known) return bank(stored)
+  if (!known)
+    return bank({ ...stored, paths: { ...stored.paths, cobv: stored.paths.cobv ?? null } })
   const { baseUrl, token } = stored
   return withUrls(known, {
     ...(baseUrl === known.baseUrl ? {} : { baseUrl }),

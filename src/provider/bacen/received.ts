@@ -1,7 +1,10 @@
 import { idOfSuffix, type Uuid } from '../../lib/ids.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
+import { totalOfParts } from '../../pix/due-amount.ts'
 import type {
   BankTransfer,
   Outcome,
+  PaidParts,
   Payee,
   Period,
   PixPayer,
@@ -79,6 +82,7 @@ export function readPix(bank: Bank, entry: Fields): ReceivedPix | null {
   const receivedAt = datedAt(bank, entry.horario, endToEndId ?? '')?.at
   if (!isRecordable(endToEndId, amount) || !receivedAt) return null
   const payer = readPayer(entry)
+  const parts = readParts(entry, amount!)
   // If a return is not understood, it is left out, so that the payment is still recorded.
   const returns = returnsOf(entry).flatMap((one) => readReturn(bank, one) ?? [])
   return {
@@ -87,8 +91,26 @@ export function readPix(bank: Bank, entry: Fields): ReceivedPix | null {
     amount: amount!,
     receivedAt,
     ...(payer ? { payer } : {}),
+    ...(parts ? { parts } : {}),
     ...(returns.length > 0 ? { returns } : {}),
   }
+}
+
+/**
+ * How the amount came about, of a charge with a due date. Null if the bank does not say, or if its
+ * parts do not add up to the amount.
+ */
+function readParts({ componentesValor }: Fields, amount: Cents): PaidParts | null {
+  const given = fieldsOf(componentesValor)
+  const partOf = (name: string) =>
+    given[name] ? readAmount(fieldsOf(given[name]).valor) : toCents(0)
+  const original = readAmount(fieldsOf(given.original).valor)
+  const [fine, interest] = [partOf('multa'), partOf('juros')]
+  const [discount, rebate] = [partOf('desconto'), partOf('abatimento')]
+  if (original === null || fine === null || interest === null) return null
+  if (discount === null || rebate === null || discount + rebate > original) return null
+  const parts = { original, fine, interest, discount, rebate }
+  return totalOfParts(parts) === amount ? parts : null
 }
 
 const MAX_NAME = 255

@@ -5,7 +5,8 @@ import { type ManualClock, manualClock } from '../../../test/support/api.ts'
 import { PATIENT } from '../../../test/support/patience.ts'
 import { newId } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import type { AgreementOrder, Outcome, Payee } from '../port.ts'
+import type { DueTerms } from '../../pix/due-amount.ts'
+import type { AgreementOrder, ChargeOrder, Outcome, Payee } from '../port.ts'
 import { type Bacen, createBacen, type Limits } from './bacen.ts'
 import type { Connection } from './connection.ts'
 
@@ -67,6 +68,13 @@ export const newCharge = ({ clock }: Scene, amount = 1234) => ({
   id: newId(),
   amount: toCents(amount),
   expiresAt: new Date(clock.now().getTime() + 3_600_000),
+})
+
+/** A charge that is due on a Friday, a week after the beginning of a scene. */
+export const newDueCharge = (scene: Scene, terms: Partial<DueTerms> = {}): ChargeOrder => ({
+  ...newCharge(scene, 100_000),
+  payer: { name: 'Ana Souza', taxId: '52998224725' },
+  due: { terms: { dueDate: '2026-08-28', daysAfterDue: 30, ...terms } },
 })
 
 export const newAgreement = ({ clock }: Scene): AgreementOrder => ({

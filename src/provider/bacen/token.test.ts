@@ -13,7 +13,7 @@ test('however many wait for a token, it is asked for once', async () => {
   const { bank, bacen, payee } = scene
   const orders = Array.from({ length: 20 }, () => bacen.issueCharge(payee, newCharge(scene)))
   for (const issued of await Promise.all(orders)) given(issued)
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   assert.equal(bank.seen(TOKEN), 1)
 })
 
@@ -21,11 +21,11 @@ for (const fault of ['5xx', 'html', 'drop'] as const) {
   test(`${fault}: a token is requested once more`, async () => {
     const { bank, bacen, payee } = await openScene()
     bank.faults.next(TOKEN, fault)
-    given(await bacen.findPaid(payee, newId()))
+    given(await bacen.findPaid(payee, { id: newId() }))
     assert.equal(bank.seen(TOKEN), 2)
     bank.revokeTokens()
     bank.faults.next(TOKEN, fault, 2)
-    assert.equal((await bacen.findPaid(payee, newId())).kind, 'unknown')
+    assert.equal((await bacen.findPaid(payee, { id: newId() })).kind, 'unknown')
     assert.equal(bank.seen(TOKEN), 4)
   })
 }
@@ -40,7 +40,7 @@ test('a token is renewed before it ends', async () => {
     [20, 3],
   ] as const) {
     clock.advance(seconds)
-    given(await bacen.findPaid(payee, newId()))
+    given(await bacen.findPaid(payee, { id: newId() }))
     assert.equal(bank.seen(TOKEN), asked)
   }
   assert.ok(bank.state().requests.every(({ status }) => status !== 401))
@@ -49,7 +49,7 @@ test('a token is renewed before it ends', async () => {
 test('a token that the bank has forgotten is renewed once, and the order repeated', async () => {
   const scene = await openScene()
   const { bank, bacen, payee } = scene
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   bank.revokeTokens()
   const orders = Array.from({ length: 10 }, () => bacen.issueCharge(payee, newCharge(scene)))
   for (const issued of await Promise.all(orders)) given(issued)
@@ -82,7 +82,7 @@ test('without a token nothing is ordered, and it is said why', async () => {
 test('a request for a token is repeated when its connection was lost', async () => {
   const { bank, bacen, payee } = await openScene()
   bank.faults.next(TOKEN, 'lose answer')
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   assert.equal(bank.seen(TOKEN), 2)
 })
 
@@ -91,7 +91,7 @@ for (const client of ['basic', 'body', 'id only'] as const) {
     for (const grant of ['body', 'query'] as const) {
       test(`a bank that wants client ${client}, ${body}, grant in the ${grant} is asked so`, async () => {
         const { bacen, payee } = await openScene({ style: { token: { client, body, grant } } })
-        given(await bacen.findPaid(payee, newId()))
+        given(await bacen.findPaid(payee, { id: newId() }))
       })
     }
   }
@@ -109,7 +109,7 @@ test('what is granted is compared with what is needed', async () => {
 
 test('a check asks for a token of its own, and says when payments cannot be read', async () => {
   const { bank, bacen, payee } = await openScene()
-  given(await bacen.findPaid(payee, newId()))
+  given(await bacen.findPaid(payee, { id: newId() }))
   bank.grant(['cob.read', 'cob.write'])
   const { faults, scopes } = await bacen.inspect(payee)
   assert.equal(faults.length, 1)
@@ -134,10 +134,92 @@ for (const reason of ['invalid_scope', 'the bank answers with status 400'])
     }
     const token = await createTokens(bank.connection(), transport, clock).current()
     assert.ok(token.kind === 'token')
-    assert.deepEqual(token.scopes, BASIC)
-    assert.equal(asked.length, 2)
+    assert.deepEqual(
+      token.scopes?.filter((scope) => !scope.startsWith('cobv')),
+      BASIC,
+    )
+    assert.equal(asked.length, 3)
     assert.equal(token.endsAt.getTime() - clock.now().getTime(), 540_000)
   })
+
+/** A bank that refuses a request for one scope that it has not granted, and names none. */
+function strict(refuses: RegExp) {
+  const asked: string[] = []
+  const limits = { left: Number.POSITIVE_INFINITY }
+  const transport: Transport = {
+    async send({ body }) {
+      const scope = new URLSearchParams(body ?? '').get('scope') ?? ''
+      asked.push(scope)
+      if (limits.left-- <= 0) return { kind: 'unknown', reason: 'too many', retryAfter_s: 60 }
+      return refuses.test(scope)
+        ? { kind: 'refused', reason: 'invalid_scope', status: 400 }
+        : { kind: 'done', body: { access_token: 'abc', expires_in: '3600' } }
+    },
+    clockGap_ms: () => null,
+    close: async () => {},
+  }
+  return { asked, limits, transport }
+}
+
+const GIVEN_UP: [refuses: RegExp, kept: string[], lost: string[]][] = [
+  [/cobv/, ['rec.write', 'pagamento-pix.write', 'cob.write'], ['cobv.write']],
+  [/pagamento/, ['rec.write', 'cobv.write'], ['pagamento-pix.write']],
+  [/cobv|pagamento/, ['rec.write'], ['cobv.write', 'pagamento-pix.write']],
+  [/rec/, ['cobv.write', 'cob.write'], ['rec.write']],
+  [/rec|cobv|pagamento/, BASIC, ['rec.write', 'cobv.write', 'pagamento-pix.write']],
+]
+
+test('a company without one contract loses nothing of the others that its bank can grant', async () => {
+  const { bank, clock } = await openScene()
+  const connection = bank.connection({ profile: bank.profile('inter') })
+  for (const [refuses, kept, lost] of GIVEN_UP) {
+    const token = await createTokens(connection, strict(refuses).transport, clock).current()
+    assert.ok(token.kind === 'token', String(refuses))
+    assert.ok(
+      kept.every((scope) => token.scopes!.includes(scope)),
+      `${refuses} ${token.scopes}`,
+    )
+    assert.ok(
+      lost.every((scope) => !token.scopes!.includes(scope)),
+      `${refuses} ${token.scopes}`,
+    )
+  }
+})
+
+test('scopes that were refused are asked for again after a day, or by a check', async () => {
+  const { bank, clock } = await openScene()
+  const connection = bank.connection({ profile: bank.profile('inter') })
+  const { asked, limits, transport } = strict(/rec|cobv|pagamento/)
+  const tokens = createTokens(connection, transport, clock)
+  limits.left = 5
+  assert.equal((await tokens.current()).kind, 'unknown')
+  limits.left = Number.POSITIVE_INFINITY
+  const before = asked.length
+  assert.equal((await tokens.current()).kind, 'token')
+  assert.equal(asked.length, before + 1, 'it goes on where it has stopped')
+  const times = async (act: () => Promise<unknown>) => {
+    const start = asked.length
+    await act()
+    return asked.length - start
+  }
+  clock.advance(3600)
+  assert.equal(await times(tokens.current), 1)
+  assert.equal(await times(tokens.fresh), 6)
+  clock.advance(3600)
+  assert.equal(await times(tokens.current), 1)
+  clock.advance(86_400)
+  assert.equal(await times(tokens.current), 6)
+})
+
+test('a check says which scopes of due dates are missing, apart from the others', async () => {
+  const { bank, bacen, payee } = await openScene()
+  const of = async () => (await bacen.inspect(payee)).scopes
+  assert.deepEqual((await of()).forDueDates, [])
+  bank.grant([...BASIC, 'cobv.read'])
+  const { missing, forDueDates } = await of()
+  assert.deepEqual(forDueDates, ['cobv.write'])
+  assert.ok(missing.includes('rec.read') && !missing.some((scope) => scope.startsWith('cobv')))
+})
 
 test('scopes are read as a text or a list, and a bank may say nothing of them', async () => {
   const { bank, clock } = await openScene()

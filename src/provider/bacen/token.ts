@@ -19,7 +19,7 @@ export type Tokens = {
   current(): Promise<Token | Failure>
   /** A new token, unless there is already another one than the refused one. */
   renewed(refused: string): Promise<Token | Failure>
-  /** A new token in any case. */
+  /** A new token in any case, for all scopes that the bank grants now. */
   fresh(): Promise<Token | Failure>
 }
 
@@ -27,6 +27,9 @@ export type Tokens = {
 const LIFETIME_S = 300
 /** A token is renewed so long before it expires, or after 80 % of a short lifetime. */
 const MARGIN_S = 60
+
+/** Banks limit requests for tokens, so scopes that were refused are asked for once a day only. */
+const REFUSED_ms = 86_400_000
 
 /** What a token is for. Some banks need another one for agreements. */
 type Part = 'charges' | 'agreements'
@@ -42,11 +45,17 @@ export function createTokens(
   let asking: Promise<Token | Failure> | null = null
   const { url, otherUrls } = rulesOf(connection.profile, part)
   let addresses = [url, ...otherUrls]
+  /** How many lists of scopes the bank has refused, and until when they are not asked for. */
+  let refused = { lists: 0, until: clock.now() }
 
   async function ask(): Promise<Token | Failure> {
-    const { answer, at } = await askInOrder(addresses, (address) =>
-      askFor(connection, transport, clock, part, address),
-    )
+    const first = refused.until > clock.now() ? refused.lists : 0
+    const { answer, at } = await askInOrder(addresses, async (address) => {
+      const asked = await askFor(connection, transport, clock, part, address, first)
+      const until = new Date(clock.now().getTime() + REFUSED_ms)
+      if (asked.refused !== first) refused = { lists: asked.refused, until }
+      return asked.answer
+    })
     // The address that has given a token is asked first from now on.
     addresses = [at, ...addresses.filter((address) => address !== at)]
     token = answer.kind === 'token' ? answer : null
@@ -65,13 +74,17 @@ export function createTokens(
       const known = cached()
       return known && known.text !== refused ? known : next()
     },
-    fresh: next,
+    async fresh() {
+      refused = { lists: 0, until: clock.now() }
+      return next()
+    },
   }
 }
 
 /** The scope of each resource, as the Central Bank's document names it. */
 const SCOPES: Record<Resource, string> = {
   cob: 'cob',
+  cobv: 'cobv',
   pix: 'pix',
   webhook: 'webhook',
   locrec: 'payloadlocationrec',
@@ -131,36 +144,50 @@ export const resourcesOf = ({ agreements }: Profile, part: Part): readonly Resou
 
 /**
  * The scopes to request: first all, and each further list if the bank refuses those before it.
- * Many companies have no contract for withdrawals or recurrences, and some banks then refuse all.
+ * Many companies have no contract for due dates, withdrawals or recurrences, and some banks then
+ * refuse all.
  */
 function scopeLists(profile: Profile, part: Part): string[][] {
-  const all = scopesOf(profile, resourcesOf(profile, part))
-  if (part === 'agreements') return [all]
-  const lists = [[...all, ...payoutScopesOf(profile)], all, scopesOf(profile, CHARGES)]
-  return lists.filter((list, i) => i === 0 || list.length < lists[i - 1]!.length)
+  const resources = resourcesOf(profile, part)
+  if (part === 'agreements') return [scopesOf(profile, resources)]
+  const payouts = payoutScopesOf(profile)
+  const both = (among: readonly Resource[], more: string[]) =>
+    [among, among.filter((name) => name !== 'cobv')].map((some) => [
+      ...scopesOf(profile, some),
+      ...more,
+    ])
+  const lists = [...both(resources, payouts), ...both(resources, []), ...both(CHARGES, [])]
+  const texts = lists.map((list) => list.join(' '))
+  return lists.filter((_, i) => texts.indexOf(texts[i]!) === i)
 }
 
 /** How a bank refuses because of scopes. Some give no reason. */
 const TOO_MUCH = /scope|escopo|^the bank answers with status 40[03]$/i
 
-/** Requests a token. If the bank refuses because of scopes, requests fewer. */
+/**
+ * Requests a token, beginning with one of the lists of scopes. If the bank refuses because of
+ * scopes, requests fewer. Returns also how many lists were refused, and 0 if all were.
+ */
 async function askFor(
   connection: Connection,
   transport: Transport,
   clock: Clock,
   part: Part,
   url: string,
-): Promise<Token | Failure> {
+  first: number,
+): Promise<{ answer: Token | Failure; refused: number }> {
   const rules = { ...rulesOf(connection.profile, part), url }
-  const [all, ...fewer] = scopeLists(connection.profile, part)
-  let reply = await send(transport, requestOf(connection, rules, all!))
-  for (const scopes of rules.asksScopes ? fewer : []) {
-    if (reply.kind !== 'refused' || !TOO_MUCH.test(reply.reason)) break
-    reply = await send(transport, requestOf(connection, rules, scopes))
+  const lists = rules.asksScopes ? scopeLists(connection.profile, part) : [[]]
+  for (let i = first; ; i++) {
+    const scopes = lists[i]!
+    const reply = await send(transport, requestOf(connection, rules, scopes))
+    const isTooMuch = reply.kind === 'refused' && TOO_MUCH.test(reply.reason)
+    const isLast = i === lists.length - 1
+    if (isTooMuch && !isLast) continue
     const answer = tokenOf(reply, clock)
-    if (answer.kind === 'token') return { ...answer, scopes: answer.scopes ?? scopes }
+    if (answer.kind !== 'token' || i === 0) return { answer, refused: isTooMuch ? 0 : i }
+    return { answer: { ...answer, scopes: answer.scopes ?? scopes }, refused: i }
   }
-  return tokenOf(reply, clock)
 }
 
 /** If there is no clear answer, sends again once, because a token may be requested twice. */

@@ -1,5 +1,6 @@
 import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, formatDecimal } from '../../lib/money.ts'
+import { amountOn, type DueAmount, type DueTerms } from '../../pix/due-amount.ts'
 import { localDateOf } from '../../pix/local-time.ts'
 import { AGREEMENT_STATUS } from '../callback.ts'
 import type { Frequency, Payee } from '../port.ts'
@@ -16,6 +17,7 @@ type Payable = {
   createdAt: Date
   expiresAt: Date
   description: string | null
+  due: { terms: DueTerms; paid: DueAmount | null } | null
 }
 
 const CHARGE_STATUS: Record<Payable['status'], string> = {
@@ -26,24 +28,42 @@ const CHARGE_STATUS: Record<Payable['status'], string> = {
   CANCELED: 'REMOVIDA_PELO_USUARIO_RECEBEDOR',
 }
 
+/** What is to be paid on the day, and how it comes about. What is nothing is left out. */
+function dueValue({ original, fine, interest, discount, rebate, total }: DueAmount) {
+  const parts = { multa: fine, juros: interest, desconto: discount, abatimento: rebate }
+  const added = Object.entries(parts).filter(([, value]) => value > 0)
+  return {
+    original: formatDecimal(original),
+    ...Object.fromEntries(added.map(([name, value]) => [name, formatDecimal(value)])),
+    final: formatDecimal(total),
+  }
+}
+
 /**
  * The payload at the location of a charge's code, in the form of the scheme. Anybody who has the
  * code can read it, so it does not name the payer.
  */
 export const chargePayload = (
   { pixKey: chave }: Pick<Payee, 'pixKey'>,
-  { id, amount, status, createdAt, expiresAt, description }: Payable,
+  { id, amount, status, createdAt, expiresAt, description, due }: Payable,
   now: Date,
 ) => ({
   revisao: 0,
   calendario: {
     criacao: createdAt.toISOString(),
     apresentacao: now.toISOString(),
-    expiracao: Math.round((expiresAt.getTime() - createdAt.getTime()) / 1000),
+    ...(due
+      ? {
+          dataDeVencimento: due.terms.dueDate,
+          validadeAposVencimento: due.terms.daysAfterDue,
+        }
+      : { expiracao: Math.round((expiresAt.getTime() - createdAt.getTime()) / 1000) }),
   },
   txid: chargeTxid(id),
   status: CHARGE_STATUS[status],
-  valor: { original: formatDecimal(amount) },
+  valor: due
+    ? dueValue(due.paid ?? amountOn(amount, due.terms, localDateOf(now)))
+    : { original: formatDecimal(amount) },
   chave,
   ...(description === null ? {} : { solicitacaoPagador: description }),
 })

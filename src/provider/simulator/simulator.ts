@@ -26,7 +26,8 @@ import * as records from './records.ts'
 import { addReturns, type Returning, refundOf, returning, withReturns } from './returns.ts'
 import { isOwnId, schemeId } from './scheme.ts'
 
-const LOCATION_PATH = '/cob/'
+/** Charges with a due date have locations apart, as the scheme wants it. */
+const LOCATION_PATHS = { cob: '/cob/', cobv: '/cobv/' }
 const LOCATION_MAX = 77
 const TOKEN_LENGTH = 43
 
@@ -57,7 +58,9 @@ export type Simulator = Provider &
  */
 function locationHost(publicUrl: string): string {
   const { host } = new URL(publicUrl)
-  return host.length + LOCATION_PATH.length + TOKEN_LENGTH <= LOCATION_MAX ? host : 'pix.localhost'
+  return host.length + LOCATION_PATHS.cobv.length + TOKEN_LENGTH <= LOCATION_MAX
+    ? host
+    : 'pix.localhost'
 }
 
 /**
@@ -77,8 +80,9 @@ export function createSimulator(
   return {
     name: 'simulator',
     source: 'simulated',
-    issueCharge: async (payee, { id }) => {
-      const location = `${host}${LOCATION_PATH}${packPair(payee.id, id)}`
+    issueCharge: async (payee, { id, due }) => {
+      const path = LOCATION_PATHS[due ? 'cobv' : 'cob']
+      const location = `${host}${path}${packPair(payee.id, id)}`
       return accept({ brCode: dynamicCode({ location, name: payee.name, city: payee.city }) })
     },
     removeCharge: async () => accept('removed'),
@@ -137,7 +141,7 @@ function reading(books: Tx, vault: Vault): Reading {
       return accept(addReturns(found.filter(isReceived).map(toReceived), found))
     },
     findPaid: async ({ id }, charge) =>
-      accept(await show(id, await records.findByTxid(books, id, chargeTxid(charge)))),
+      accept(await show(id, await records.findByTxid(books, id, chargeTxid(charge.id)))),
     listReceived: async ({ id }, period) => accept(await list(id, period)),
     listReturned: async ({ id }, period) =>
       accept((await list(id, period)).filter(({ returns }) => returns !== undefined)),

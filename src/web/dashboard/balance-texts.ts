@@ -58,6 +58,8 @@ const en: Texts = {
   kinds: {
     OPENING: 'Opening balance',
     CHARGE_PAID: 'Charge paid',
+    FINE_PAID: 'Fine paid',
+    INTEREST_PAID: 'Interest paid',
     CHARGE_SETTLED: 'Charge settled',
     PAYMENT_UNMATCHED: 'Unmatched payment',
     PAYMENT_ACCEPTED: 'Unmatched payment accepted',

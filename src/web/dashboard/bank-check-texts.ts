@@ -9,7 +9,8 @@ type Kind = Extract<BankCheck, { kind: string }>['kind']
 export function saidOf(check: BankCheck): string | null {
   if (check.name === 'access' || check.name === 'subscriptions') return check.fault
   if (check.name === 'callbacks' && check.found === 'missing') return check.reason
-  if (check.name === 'scopes' && check.missing.length > 0) return check.missing.join(', ')
+  if ((check.name === 'scopes' || check.name === 'dueDates') && check.missing.length > 0)
+    return check.missing.join(', ')
   if (check.name === 'withdrawals' && check.state === 'failed') return check.unsent.join(', ')
   if (check.name === 'dates' && check.dates.unread.length > 0) {
     return check.dates.unread.slice(0, 5).join(', ')
@@ -57,6 +58,14 @@ const SENTENCES_PT: { [Name in CheckName]: (check: Of<Name>) => string } = {
       ? 'Faltam permissões para assinaturas. Autorize-as no portal do banco, ou venda sem assinaturas.'
       : 'Faltam permissões. Autorize-as para a aplicação no portal do banco.'
   },
+  dueDates: ({ found }) =>
+    ({
+      'not-offered': 'Este banco é usado sem vencimento: cobranças com vencimento são recusadas.',
+      'not-said': 'O banco não informa se permite cobranças com vencimento.',
+      granted: 'As cobranças podem ter vencimento.',
+      missing:
+        'Faltam permissões para cobranças com vencimento. Autorize-as no portal do banco, ou venda sem vencimento.',
+    })[found],
   subscriptions: ({ found }) =>
     ({
       'not-offered': 'Este banco é usado sem Pix Automático: assinaturas são recusadas.',
@@ -104,6 +113,7 @@ const pt = {
     clock: 'Relógio',
     dates: 'Datas dos pagamentos',
     scopes: 'Permissões',
+    dueDates: 'Vencimentos',
     subscriptions: 'Assinaturas',
     withdrawals: 'Saques',
     callbacks: 'Avisos do banco',
@@ -136,6 +146,7 @@ const en: Texts = {
     clock: 'Clock',
     dates: 'Dates of payments',
     scopes: 'Scopes',
+    dueDates: 'Due dates',
     subscriptions: 'Subscriptions',
     withdrawals: 'Withdrawals',
     callbacks: 'Callbacks',
@@ -173,6 +184,14 @@ const en: Texts = {
         ? 'Scopes for subscriptions are missing. Allow them in the bank’s portal, or sell without subscriptions.'
         : 'Scopes are missing. Allow them for the application in the bank’s portal.'
     },
+    dueDates: ({ found }) =>
+      ({
+        'not-offered': 'This bank is used without due dates: charges with one are refused.',
+        'not-said': 'The bank does not say whether charges may have a due date.',
+        granted: 'Charges may have a due date.',
+        missing:
+          'Scopes for due dates are missing. Allow them in the bank’s portal, or sell without due dates.',
+      })[found],
     subscriptions: ({ found }) =>
       ({
         'not-offered': 'This bank is used without Pix Automático: subscriptions are refused.',

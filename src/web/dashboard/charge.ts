@@ -33,7 +33,8 @@ import type { StatementEntry } from '../../ledger/statement.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
-import { formatMoment } from '../../pix/local-time.ts'
+import { lastDayToPay } from '../../pix/due-amount.ts'
+import { formatDay, formatMoment } from '../../pix/local-time.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { chargeTxid } from '../../provider/txid.ts'
@@ -42,7 +43,7 @@ import { fieldsOf } from '../forms.ts'
 import { stateOf as pageStateOf } from '../found.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
-import { type Fact, facts, purchaseFacts } from '../parts.ts'
+import { dueFacts, type Fact, facts, purchaseFacts } from '../parts.ts'
 import { BALANCE } from './balance-texts.ts'
 import { CHARGE, type ChargeTexts } from './charge-texts.ts'
 import { stateOf } from './charges.ts'
@@ -165,7 +166,11 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
       externalId !== null && [names.reference, externalId],
       description !== null && [names.description, description],
       ...purchaseFacts(charge, language),
-      kind !== 'STATIC' && [names.expires, moment(charge.expiresAt)],
+      ...dueFacts(charge, app.clock.now(), language),
+      kind !== 'STATIC' && [
+        names.expires,
+        charge.due ? formatDay(lastDayToPay(charge.due.terms)) : moment(charge.expiresAt),
+      ],
       shortfall > 0 && [names.received, money(receivedOf(charge))],
       shortfall > 0 && [names.shortfall, money(shortfall)],
       refunded > 0 && [names.refunded, money(refunded)],

@@ -67,6 +67,7 @@ export type FieldPlan<Name extends string> = Pick<
   | 'maxlength'
   | 'rows'
   | 'options'
+  | 'type'
 > & {
   name: Name
   /** The name that the API has for it, if it is another one. */

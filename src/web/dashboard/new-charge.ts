@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify'
+import { dueOf } from '../../core/charges/commands.ts'
 import { PIX_LIFETIME_S } from '../../core/charges/rules.ts'
 import { readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
@@ -13,6 +14,7 @@ import {
   commonBody,
   descriptionPlan,
   devModeField,
+  dueFields,
   externalIdPlan,
   findPayers,
   isStep,
@@ -21,6 +23,7 @@ import {
   payerBody,
   payerFields,
   previewCharge,
+  requireDue,
   sendNewForm,
 } from './new-parts.ts'
 import { NEW } from './new-texts.ts'
@@ -50,6 +53,7 @@ function previewOf(visit: Visit, payers: Payers): Page {
   const { form } = visit
   const amount = readReais(form.amount ?? '')
   if (amount === null || amount < MIN_CHARGE) throw invalid('amount: must be an amount of reais')
+  requireDue(form)
   return previewCharge(visit, {
     kind: 'PIX',
     amount,
@@ -57,6 +61,7 @@ function previewOf(visit: Visit, payers: Payers): Page {
     link: null,
     devMode: form.devMode === 'yes',
     lifetime_s: Number(form.expiresIn) || PIX_LIFETIME_S,
+    due: dueOf(commonBody(form), amount, visit.app.clock.now()),
     payer: payerBody(form, payers),
   })
 }
@@ -77,6 +82,7 @@ function sendForm(
   ]
   const sale = fieldsOf(fillFields(plans, texts.fields, typed, fault, visit.language))
   const fields = html`<fieldset class="card-form"><legend>${texts.sale}</legend>${sale}${devModeField(visit, typed)}</fieldset>
+${dueFields(visit, typed, fault)}
 ${payerFields(visit, payers, typed, fault, { path: 'customer.' })}`
   return sendNewForm(visit, { kind: 'charge', fields, fault, preview })
 }

@@ -18,6 +18,7 @@ import {
   commonBody,
   descriptionPlan,
   devModeField,
+  dueFields,
   externalIdPlan,
   isStep,
   lifetimePlan,
@@ -26,6 +27,7 @@ import {
   payerFields,
   previewCharge,
   productOptions,
+  requireDue,
   sendNewForm,
 } from './new-parts.ts'
 import { NEW, type NewField } from './new-texts.ts'
@@ -115,6 +117,7 @@ async function draftOf(visit: Visit, around: Around): Promise<Draft> {
   }
   const wrong = items.findIndex(({ quantity }) => !(Number.isInteger(quantity) && quantity > 0))
   if (wrong >= 0) throw invalid(`items[${wrong}].quantity: must be a whole number`)
+  requireDue(form)
   const payer = payerBody(form, around.payers)
   const known = { name: payer.name ?? '', taxId: payer.taxId ?? '' }
   const { customerId: _id, ...others } = body
@@ -122,10 +125,10 @@ async function draftOf(visit: Visit, around: Around): Promise<Draft> {
 }
 
 function previewOf(visit: Visit, { payers }: Around, draft: Draft): Page {
-  const { amount, description, link, devMode, lifetime_s } = draft
+  const { amount, description, link, devMode, lifetime_s, due } = draft
   const payer = payerBody(visit.form, payers)
   const kind = 'LINK'
-  return previewCharge(visit, { kind, amount, description, link, devMode, lifetime_s, payer })
+  return previewCharge(visit, { kind, amount, description, link, devMode, lifetime_s, due, payer })
 }
 
 /** A total that differs from its products. The name tells whether this one was confirmed. */
@@ -175,6 +178,7 @@ function sendForm(
     difference && html`<input type="hidden" name="confirmed" value="${difference.name}">`
   const fields = html`${confirmed}<fieldset class="card-form"><legend>${texts.products}</legend>${productRows(visit, typed, around, fault)}</fieldset>
 ${total}
+${dueFields(visit, typed, fault)}
 ${payerFields(visit, around.payers, typed, fault, { path: 'customer.' })}
 ${checkbox({ name: 'notifyCustomer', label: texts.notify, hint: texts.notifyHint, isOn: isOn('notifyCustomer') })}
 ${checkbox({ name: 'needShipping', label: texts.needShipping, hint: texts.needShippingHint, isOn: isOn('needShipping') })}

@@ -1,11 +1,12 @@
 import type { FastifyReply } from 'fastify'
-import { type Charge, newCharge } from '../../core/charges/rules.ts'
+import { type Charge, expiryOf, newCharge } from '../../core/charges/rules.ts'
 import { sealPerson } from '../../core/customers/sealing.ts'
 import type { ShownProduct } from '../../core/products/view.ts'
 import { newId } from '../../lib/ids.ts'
-import { formatReais } from '../../lib/money.ts'
-import { Problem } from '../../lib/problems.ts'
+import { formatReais, readReais } from '../../lib/money.ts'
+import { invalid, Problem } from '../../lib/problems.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
+import { isLocalDate } from '../../pix/local-time.ts'
 import { plainTaxId } from '../../pix/tax-id.ts'
 import { chargePage } from '../checkout.ts'
 import { checkbox, field, fieldsOf, type Option } from '../forms.ts'
@@ -22,7 +23,7 @@ import {
   formButtons,
   textOf,
 } from './form-parts.ts'
-import { NEW, type NewField, type NewKind } from './new-texts.ts'
+import { DUE_FIELDS, NEW, type NewField, type NewKind } from './new-texts.ts'
 import { card, heading, listedTaxId, notice } from './parts.ts'
 import type { Visit } from './visit.ts'
 
@@ -64,12 +65,66 @@ export const devModeField = ({ company, language }: Visit, typed: Form): Html | 
 /** The fields of a charge that are the same for all kinds. Empty ones are left out. */
 export function commonBody(form: Form): Record<string, unknown> {
   const { description, externalId, expiresIn, devMode } = form
-  const body: Record<string, unknown> = {}
+  const body: Record<string, unknown> = dueBody(form)
   if (description?.trim()) body.description = description.trim()
   if (externalId?.trim()) body.externalId = externalId.trim()
-  if (expiresIn) body.expiresIn = Number(expiresIn)
+  if (expiresIn && body.dueDate === undefined) body.expiresIn = Number(expiresIn)
   if (devMode === 'yes') body.devMode = true
   return body
+}
+
+const WRITTEN = { isOptional: true, width: 'half' } as const
+const DUE_PLANS: FieldPlan<NewField>[] = [
+  { name: 'dueDate', type: 'date', ...WRITTEN },
+  { name: 'daysAfterDue', inputmode: 'numeric', ...WRITTEN },
+  { name: 'fine', inputmode: 'decimal', ...WRITTEN },
+  { name: 'interest', inputmode: 'decimal', ...WRITTEN },
+  { name: 'discount', path: 'discounts[0].value', inputmode: 'decimal', ...WRITTEN },
+  { name: 'discountUntil', path: 'discounts[0].until', type: 'date', ...WRITTEN },
+]
+
+/** The due date and its terms, closed unless something was typed there. */
+export function dueFields({ language }: Visit, typed: Form, fault: FormFault | null): Html {
+  const texts = NEW[language]
+  const isOpen = DUE_FIELDS.some((name) => typed[name])
+  const fields = fillFields(DUE_PLANS, texts.fields, typed, fault, language)
+  return html`<details class="more-fields"${isOpen && html` open`}><summary>${texts.due}</summary>${fieldsOf(fields)}</details>`
+}
+
+/** What a form says of a due date, in the words of the API. Percentages are written as amounts. */
+function dueBody(form: Form): Record<string, unknown> {
+  const text = (name: (typeof DUE_FIELDS)[number]) => textOf(form, name)
+  const hundredths = (written: string) => readReais(written) ?? -1
+  const [fine, interest, discount] = [text('fine'), text('interest'), text('discount')]
+  const [dueDate, days, until] = [text('dueDate'), text('daysAfterDue'), text('discountUntil')]
+  const body: Record<string, unknown> = {}
+  if (dueDate) body.dueDate = dueDate
+  if (days) body.daysAfterDue = /^\d{1,3}$/.test(days) ? Number(days) : -1
+  if (fine) body.fine = { type: 'PERCENT', value: hundredths(fine) }
+  if (interest) body.interest = { type: 'PERCENT_PER_MONTH', value: hundredths(interest) }
+  if (discount || until) {
+    const value = hundredths(discount ?? '')
+    body.discounts = [{ type: 'PERCENT', value, until: until ?? '' }]
+  }
+  return body
+}
+
+/** Refuses what a preview cannot be made of. What is created is checked by the API. */
+export function requireDue(form: Form): void {
+  const isPercent = (name: 'fine' | 'interest' | 'discount') =>
+    (readReais(form[name] ?? '') ?? 0) > 0
+  const isDay = (name: 'dueDate' | 'discountUntil') => isLocalDate(textOf(form, name) ?? '')
+  const [hasDiscount, has] = [form.discount || form.discountUntil, (name: string) => form[name]]
+  const faults = [
+    has('dueDate') && !isDay('dueDate') && 'dueDate: must be a day',
+    !/^\d{0,3}$/.test(textOf(form, 'daysAfterDue') ?? '') && 'daysAfterDue: must be a number',
+    has('fine') && !isPercent('fine') && 'fine: must be a percentage',
+    has('interest') && !isPercent('interest') && 'interest: must be a percentage',
+    hasDiscount && !isPercent('discount') && 'discounts[0].value: must be a percentage',
+    hasDiscount && !isDay('discountUntil') && 'discounts[0].until: must be a day',
+  ].filter((fault) => typeof fault === 'string' && fault !== '')
+  const [first, ...others] = faults as string[]
+  if (first) throw invalid(first, ...others)
 }
 
 export type NewForm = {
@@ -256,14 +311,14 @@ export const productOptions = (products: ShownProduct[], none: string): Option[]
 ]
 
 /** What a charge that is not made would have. */
-type Planned = Pick<Charge, 'kind' | 'amount' | 'description' | 'link' | 'devMode'> & {
+type Planned = Pick<Charge, 'kind' | 'amount' | 'description' | 'link' | 'devMode' | 'due'> & {
   lifetime_s: number
   payer: Record<string, string>
 }
 
 /** The page of a charge that is not made: of the same parts, and stored nowhere. */
 export function previewCharge({ app, company }: Visit, planned: Planned): Page {
-  const { lifetime_s, payer, kind, ...fields } = planned
+  const { lifetime_s: _, payer, kind, ...fields } = planned
   const language = company.language
   const createdAt = app.clock.now()
   const person = { name: payer.name ?? '', taxId: payer.taxId ?? '' }
@@ -273,7 +328,7 @@ export function previewCharge({ app, company }: Visit, planned: Planned): Page {
     id: newId(),
     kind,
     createdAt,
-    expiresAt: new Date(createdAt.getTime() + lifetime_s * 1000),
+    expiresAt: expiryOf(planned, createdAt),
     payer: person.name ? { name: person.name, ...sealPerson(app.vault, company.id, person) } : null,
     brCode: kind === 'PIX' ? NEW[language].sampleCode : null,
   })

@@ -2,12 +2,24 @@ import type { Language } from '../../lib/language.ts'
 import type { FieldTexts } from './form-parts.ts'
 
 export type NewKind = 'charge' | 'link' | 'code' | 'subscription'
+/** The fields of a due date. */
+export const DUE_FIELDS = [
+  'dueDate',
+  'daysAfterDue',
+  'fine',
+  'interest',
+  'discount',
+  'discountUntil',
+] as const
+type DueField = (typeof DUE_FIELDS)[number]
+
 export type NewField =
   | 'amount'
   | 'total'
   | 'description'
   | 'externalId'
   | 'expiresIn'
+  | DueField
   | 'successUrl'
   | 'failedUrl'
   | 'product'
@@ -52,6 +64,34 @@ const FIELDS_PT: Record<NewField, FieldTexts> = {
     hint: 'Por exemplo, o número do pedido.',
   },
   expiresIn: { label: 'Validade', wrong: 'Escolha uma validade.' },
+  dueDate: {
+    label: 'Vencimento',
+    wrong: 'Escolha hoje ou um dia depois de hoje.',
+    hint: 'Em branco: sem vencimento, vale a validade acima.',
+  },
+  daysAfterDue: {
+    label: 'Dias após o vencimento',
+    wrong: 'Informe um número de 0 a 365.',
+    hint: 'Por quantos dias ainda pode ser paga. Em branco: 30.',
+  },
+  fine: {
+    label: 'Multa em %',
+    wrong: 'Informe uma porcentagem como 2,00.',
+    hint: 'Uma vez, se o pagamento atrasar. Por exemplo: 2,00',
+  },
+  interest: {
+    label: 'Juros em % ao mês',
+    wrong: 'Informe uma porcentagem como 1,00.',
+    hint: 'Por dia de atraso. Por exemplo: 1,00',
+  },
+  discount: {
+    label: 'Desconto em %',
+    wrong: 'Informe uma porcentagem menor que 100, como 5,00, e o dia até o qual ela vale.',
+  },
+  discountUntil: {
+    label: 'Desconto até',
+    wrong: 'Escolha um dia de hoje até o vencimento.',
+  },
   successUrl: {
     label: 'Página depois de pagar',
     wrong: 'Informe um endereço que comece com https:// ou http://.',
@@ -97,6 +137,7 @@ const pt = {
   somebodyNew: 'Outra pessoa',
   sale: 'O que será cobrado',
   more: 'Mais opções',
+  due: 'Vencimento, multa, juros e desconto',
   devMode: 'Modo de desenvolvimento',
   devModeHint: 'Para testes: nenhum valor real é movimentado.',
   lifetimes: LIFETIMES_PT,
@@ -159,6 +200,7 @@ const en: Texts = {
   somebodyNew: 'Somebody else',
   sale: 'What is charged',
   more: 'More options',
+  due: 'Due date, fine, interest and discount',
   devMode: 'Dev mode',
   devModeHint: 'For tests: no real money moves.',
   lifetimes: LIFETIMES_EN,
@@ -205,6 +247,34 @@ const en: Texts = {
       hint: 'For example, the number of the order.',
     },
     expiresIn: { label: 'Valid for', wrong: 'Choose how long it is valid.' },
+    dueDate: {
+      label: 'Due date',
+      wrong: 'Choose today or a later day.',
+      hint: 'Empty: no due date, it is valid as long as you chose above.',
+    },
+    daysAfterDue: {
+      label: 'Days after the due date',
+      wrong: 'Enter a number from 0 to 365.',
+      hint: 'For how many days it can still be paid. Empty: 30.',
+    },
+    fine: {
+      label: 'Fine in %',
+      wrong: 'Enter a percentage such as 2,00.',
+      hint: 'Once, if it is paid late. For example: 2,00',
+    },
+    interest: {
+      label: 'Interest in % a month',
+      wrong: 'Enter a percentage such as 1,00.',
+      hint: 'For each day that it is late. For example: 1,00',
+    },
+    discount: {
+      label: 'Discount in %',
+      wrong: 'Enter a percentage below 100, such as 5,00, and the day until which it holds.',
+    },
+    discountUntil: {
+      label: 'Discount until',
+      wrong: 'Choose a day from today until the due date.',
+    },
     successUrl: {
       label: 'Page after paying',
       wrong: 'Enter an address that starts with https:// or http://.',

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
-import { asOf, type Charge, isSettleable } from '../../core/charges/rules.ts'
+import { amountAt, asOf, type Charge, isSettleable } from '../../core/charges/rules.ts'
 import { findCharges } from '../../core/charges/search.ts'
 import { findLikely, type Suggestion } from '../../core/payments/likely-charge.ts'
 import {
@@ -429,7 +429,7 @@ ${visit.formOf(visit.url(`${path}/settle${here(visit)}`), fields, { kind: 'card-
 function difference({ language }: Visit, payment: Payment, charge: Charge): Html {
   const texts = UNMATCHED[language]
   const came = undecidedOf(payment)
-  const over = came - charge.amount
+  const over = came - amountAt(charge, payment.receivedAt)
   if (over === 0) return html`<p>${texts.settleExact}</p>`
   if (over < 0) {
     return notice(texts.settleShort(formatReais(-over), formatReais(came)), 'warn')

@@ -206,6 +206,7 @@ test('intents that arrive together are committed together, and each key has one'
     id: newId(),
     createdAt,
     expiresAt: createdAt,
+    hasDueDate: false,
     leasedUntil: new Date(createdAt.getTime() + 3_600_000),
     guard: key === null ? null : { key, fingerprint: Buffer.alloc(32) },
   })
@@ -375,7 +376,7 @@ test('a charge that was removed at the bank during a long pause is not written',
   const shop = await openBanked(api)
   const company = await shop.fresh()
   const { bacen } = api.app.providers
-  const nobody = { description: null, payer: null }
+  const nobody = { description: null, payer: null, due: null }
   const wanted = { amount: toCents(1990), devMode: false, lifetime_s: 600, ...nobody }
   const written: string[] = []
   const create = () =>

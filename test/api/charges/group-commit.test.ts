@@ -27,6 +27,8 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     payer: null,
     link: null,
     brCode: '000201',
+    due: null,
+    noticeAt: null,
     endToEndId: null,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + 60_000),

@@ -74,7 +74,8 @@ for (const prepared of cases) {
 
   test(`${operationId}: every violation of a body is named at once`, async () => {
     const before = await stored(api)
-    const fields = Object.keys(wrong).filter((name) => !(name in prepared.parents))
+    const isTried = (name: string) => !(name in prepared.parents) && wrong[name]!.length > 0
+    const fields = Object.keys(wrong).filter(isTried)
     const faults = fc
       .subarray(fields, { minLength: 1 })
       .chain((chosen) =>

@@ -56,7 +56,13 @@ test('an intent whose charge is being removed at the bank cannot be leased', asy
   const { company } = await api.client()
   const now = api.clock.now()
   const later = (s: number) => new Date(now.getTime() + s * 1000)
-  const intent = { companyId: company.id, id: newId(), createdAt: now, expiresAt: later(600) }
+  const intent = {
+    companyId: company.id,
+    id: newId(),
+    createdAt: now,
+    expiresAt: later(600),
+    hasDueDate: false,
+  }
   await intents.insert(db, [{ ...intent, guard: null, leasedUntil: later(60) }])
   assert.equal(await intents.lease(db, intent, later(90)), true)
   assert.deepEqual(await intents.claimOrphans(db, dueAt(later(89), 10)), [])
@@ -195,8 +201,11 @@ const REFUSED: Record<string, [constraint: string, where: string, change: string
     ['charges_check4', 'id = $open', `payment_status = 'EXPIRED'`],
     ['charges_code', 'id = $open', 'br_code = null'],
     ['charges_recurring', 'id = $open', `kind = 'RECURRING'`],
-    ['charges_refunded', 'id = $paid', 'refunded = amount + 1'],
-    ['charges_refunded', 'id = $paid', 'refunded = -1'],
+    ['charges_received', 'id = $paid', 'refunded = amount + 1'],
+    ['charges_received', 'id = $paid', 'refunded = -1'],
+    ['charges_received', 'id = $paid', 'adjustment = -amount'],
+    ['charges_received', 'id = $paid', 'adjustment = 5, refunded = amount + 6'],
+    ['charges_received', 'id = $open', 'adjustment = 1'],
     ['charges_settles', 'id = $paid', 'settles_at = null'],
     ['charges_status_check', 'id = $open', `status = 'PAID'`],
   ],

@@ -53,6 +53,8 @@ test('every event that is offered can be subscribed to, and no other', async () 
     'charge.expired',
     'charge.canceled',
     'charge.refunded',
+    'charge.due',
+    'charge.overdue',
     'payment.unmatched',
     'payment.returned',
     'withdrawal.completed',
