@@ -67,7 +67,7 @@ export const Timestamp = Type.String({
 
 export const Day = (description: string) =>
   Type.String({
-    format: 'day',
+    format: 'date',
     description,
     'x-rule': 'must be a day of the calendar such as 2026-08-16',
   })

@@ -36,7 +36,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$
 const isDateTime = (text: string) => DATE_TIME.test(text) && !Number.isNaN(Date.parse(text))
 const FORMATS = {
   'date-time': isDateTime,
-  day: isLocalDate,
+  date: isLocalDate,
   'day-or-time': (text: string) => isLocalDate(text) || isDateTime(text),
   'http-url': URL.canParse,
 }

@@ -153,7 +153,7 @@ export const DueFields = Type.Object({
 
 /** What is to be paid on a day, and how it comes about. */
 export const DueAmountView = Type.Object({
-  on: Type.String({ format: 'day', description: 'The day in São Paulo' }),
+  on: Type.String({ format: 'date', description: 'The day in São Paulo' }),
   original: Type.Integer({ description: 'Cents, as all others' }),
   fine: Type.Integer(),
   interest: Type.Integer(),
