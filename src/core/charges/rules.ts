@@ -197,7 +197,7 @@ export const expiryOf = (
 const endOf = (terms: DueTerms): Date => startOfDay(addDays(lastDayToPay(terms), 1))
 
 /** Whether paying a link means subscribing to its one product. */
-export const isSubscriptionLink = ({ link }: Charge): boolean =>
+export const isSubscriptionLink = ({ link }: Pick<Charge, 'link'>): boolean =>
   link?.items.length === 1 && link.items[0]!.product.type === 'RECURRING'
 
 /**
