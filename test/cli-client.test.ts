@@ -86,6 +86,16 @@ test('a charge is created, listed, shown, paid and refunded, for people and for 
   assert.equal(await textOf(['charges', 'list', '--tax-id', '11144477735']), 'No charges.\n')
 })
 
+test('a charge with a due date is shown with what is to be paid today', async () => {
+  const shop = await api.client()
+  const customer = { name: 'Maria', taxId: '52998224725' }
+  const rebate = { type: 'FIXED', value: 100 }
+  const body = { amount: 1990, customer, dueDate: '2026-08-28', rebate }
+  const { id } = (await shop.post('/charge/pix', body)).body.data
+  const { stdout } = await withInput(['charges', 'show', id], '', { ...env, VINTEM_KEY: shop.key })
+  assert.match(stdout, /^Due +2026-08-28: R\$ 18,90 on 2026-08-20$/m)
+})
+
 test('a list is read page by page, as far as it was asked for', async () => {
   const few = await api.client()
   const own = { ...env, VINTEM_KEY: few.key }

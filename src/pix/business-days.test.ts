@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { easterOf, isBankHoliday, isBusinessDay, nextBusinessDay } from './business-days.ts'
+import {
+  countBusinessDays,
+  easterOf,
+  isBankHoliday,
+  isBusinessDay,
+  nextBusinessDay,
+} from './business-days.ts'
 import { addDays, daysBetween, weekdayOf } from './local-time.ts'
 
 const daysOf = (year: number) =>
@@ -94,6 +100,19 @@ test('the next business day is a business day, none was passed over, and it is 4
       const passed = daysBetween(day, open)
       assert.ok(passed >= 0 && passed <= 4, `${day} → ${open}`)
       for (let i = 0; i < passed; i++) assert.equal(isBusinessDay(addDays(day, i)), false)
+    }),
+  )
+})
+
+test('business days are counted as if each day was looked at', () => {
+  const start = fc.integer({ min: 0, max: 365 * 200 }).map((count) => addDays('2001-01-01', count))
+  fc.assert(
+    fc.property(start, fc.integer({ min: -10, max: 1500 }), (from, length) => {
+      const days = Array.from({ length: Math.max(0, length) }, (_, n) => addDays(from, n + 1))
+      assert.equal(
+        countBusinessDays(from, addDays(from, length)),
+        days.filter(isBusinessDay).length,
+      )
     }),
   )
 })

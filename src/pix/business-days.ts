@@ -21,6 +21,35 @@ export function nextBusinessDay(day: LocalDate): LocalDate {
   return next
 }
 
+/** How many business days there are after `from`, until and with `to`. */
+export function countBusinessDays(from: LocalDate, to: LocalDate): number {
+  if (to <= from) return 0
+  const all = daysBetween(from, to)
+  const weeks = Math.floor(all / 7)
+  const rest = Array.from({ length: all % 7 }, (_, n) => weekdayOf(addDays(from, n + 1)))
+  const weekdays = weeks * 5 + rest.filter((day) => day !== 0 && day !== 6).length
+  const [first, last] = [Number(from.slice(0, 4)), Number(to.slice(0, 4))]
+  const holidays = Array.from({ length: last - first + 1 }, (_, n) => holidaysOf(first + n))
+  return weekdays - holidays.flat().filter((day) => day > from && day <= to).length
+}
+
+const holidays = new Map<number, LocalDate[]>()
+
+/** The holidays of banks in a year that are no weekends. They never change, so they are kept. */
+function holidaysOf(year: number): LocalDate[] {
+  const known = holidays.get(year)
+  if (known) return known
+  const dates = year < CONSCIENCIA_NEGRA.since ? [...FIXED] : [...FIXED, CONSCIENCIA_NEGRA.date]
+  const easter = easterOf(year)
+  const days = [
+    ...dates.map((date) => `${year}-${date}`),
+    ...[...MOVABLE].map((n) => addDays(easter, n)),
+  ]
+  const found = [...new Set(days)].filter((day) => ![0, 6].includes(weekdayOf(day)))
+  holidays.set(year, found)
+  return found
+}
+
 export function isBankHoliday(day: LocalDate): boolean {
   const year = Number(day.slice(0, 4))
   const date = day.slice(5)

@@ -232,6 +232,23 @@ test('nobody pays a fine before the first day on which they are late, and all pa
   )
 })
 
+test('before a charge was made and centuries later there is an amount too, of a cent or more', () => {
+  const terms: DueTerms = {
+    ...plain,
+    daysAfterDue: 0,
+    interest: { type: 'FIXED_PER_DAY', value: 999_999_999_999, days: 'CALENDAR' },
+    discountPerDay: { type: 'PERCENT', value: 9_000, days: 'CALENDAR' },
+  }
+  assert.deepEqual(faultsOf(ORIGINAL, terms, '2026-08-20'), [])
+  assert.equal(amountOn(ORIGINAL, terms, '2000-01-01').total, 1)
+  assert.equal(amountOn(ORIGINAL, terms, '2999-12-31').interest, 999_999_999_999)
+  const far: Partial<DueTerms> = {
+    dueDate: '2999-12-31',
+    discountPerDay: { type: 'FIXED', value: 999_999_999_999, days: 'BUSINESS' },
+  }
+  assert.match(faultsOf(ORIGINAL, { ...plain, ...far }, DUE)[0]!, /^discountPerDay.value: /)
+})
+
 const TODAY = '2026-08-01'
 const faults = (terms: Partial<DueTerms>) => faultsOf(ORIGINAL, { ...plain, ...terms }, TODAY)
 const REFUSED: [string, Partial<DueTerms>][] = [

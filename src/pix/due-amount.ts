@@ -1,6 +1,6 @@
 import { type Cents, toCents } from '../lib/money.ts'
 import { MAX_AMOUNT } from './amounts.ts'
-import { isBusinessDay, nextBusinessDay } from './business-days.ts'
+import { countBusinessDays, nextBusinessDay } from './business-days.ts'
 import { addDays, daysBetween, type LocalDate } from './local-time.ts'
 
 /** Cents, or hundredths of a percent: 200 is 2,00 %. */
@@ -74,7 +74,8 @@ export function amountOn(original: Cents, terms: DueTerms, on: LocalDate): DueAm
   const isLate = on >= firstLateDay(terms)
   const fine = isLate ? partOf(base, terms.fine) : toCents(0)
   const interest = isLate ? interestOn(base, terms, on) : toCents(0)
-  const discount = discountOn(base, terms, on)
+  // Before the day on which a charge was made, a discount for each day could be more than all.
+  const discount = toCents(Math.min(discountOn(base, terms, on), base - 1))
   const total = toCents(base + fine + interest - discount)
   return { on, original, fine, interest, discount, rebate, total }
 }
@@ -121,21 +122,19 @@ function discountOn(base: Cents, terms: DueTerms, on: LocalDate): Cents {
 }
 
 /** The days after `from` until and with `to`. */
-function countDays(from: LocalDate, to: LocalDate, days: CountedDays): number {
-  const all = Math.max(0, daysBetween(from, to))
-  if (days === 'CALENDAR') return all
-  return Array.from({ length: all }, (_, n) => addDays(from, n + 1)).filter(isBusinessDay).length
-}
+const countDays = (from: LocalDate, to: LocalDate, days: CountedDays): number =>
+  days === 'CALENDAR' ? Math.max(0, daysBetween(from, to)) : countBusinessDays(from, to)
 
-/** `times` a rate of an amount, divided by `parts`. It is calculated without fractions. */
+/**
+ * `times` a rate of an amount, divided by `parts`. It is calculated without fractions. No part is
+ * more than a charge may be: centuries away it would be no safe integer.
+ */
 function partOf(amount: Cents, rate: Rate | undefined, times = 1, parts = 1): Cents {
   if (!rate) return toCents(0)
-  if (rate.type === 'FIXED') return toCents(rate.value * times)
-  const [whole, divisor] = [
-    BigInt(amount) * BigInt(rate.value) * BigInt(times),
-    10_000n * BigInt(parts),
-  ]
-  return toCents(Number((2n * whole + divisor) / (2n * divisor)))
+  const isFixed = rate.type === 'FIXED'
+  const whole = BigInt(rate.value) * BigInt(times) * (isFixed ? 1n : BigInt(amount))
+  const divisor = isFixed ? 1n : 10_000n * BigInt(parts)
+  return toCents(Math.min(Number((2n * whole + divisor) / (2n * divisor)), MAX_AMOUNT))
 }
 
 /** 100,00 %. */

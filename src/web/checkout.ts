@@ -182,7 +182,7 @@ function dueSummary({ charge, app, language }: ChargePage, { terms }: Due): Html
   const { fine, interest, discount, total } = showAmount(charge, today)
   const tomorrow = showAmount(charge, addDays(today, 1))
   const [day, isLate] = [formatDay(terms.dueDate), today > lastDayInTime(terms)]
-  const isDay = today === terms.dueDate
+  const isDay = today >= terms.dueDate
   const last = lastDayToPay(terms)
   const words = [
     discount > 0 && texts.discount(formatReais(discount)),

@@ -100,6 +100,11 @@ for (const path of ['/new/charge', '/new/link']) {
         assert.match(page.text, new RegExp(`id="${field}"[^>]*aria-invalid="true"`), field)
       }
     }
+    for (const step of ['', 'preview']) {
+      const none = await owner.post(path, { ...DUE, dueDate: '', step })
+      assert.match(none.text, /id="dueDate"[^>]*aria-invalid="true"/, 'a fine needs a due date')
+      assert.doesNotMatch(none.text, /id="fine"[^>]*aria-invalid="true"/)
+    }
     const late = await owner.post(path, { ...DUE, dueDate: '2026-08-19' })
     assert.match(late.text, /id="dueDate"[^>]*aria-invalid="true"/)
   })

@@ -289,6 +289,14 @@ test('a charge is found by whatever names it, and what strangers wrote stays dat
   }
 })
 
+test('an agent reads what is to be paid today of a charge with a due date', async () => {
+  const rebate = { type: 'FIXED', value: 100 }
+  const body = { amount: 1990, customer: payer(), dueDate: '2026-12-10', rebate }
+  const { id } = (await company.post('/charge/pix', body)).body.data
+  const { charges } = await agent!.data('find_charges', { text: id })
+  assert.deepEqual([charges[0].total, charges[0].due?.amount.total], [1990, 1890])
+})
+
 test('a webhook that fails is explained, and so is a charge whose event has not arrived', async () => {
   const shop = await api.client()
   const helper = await connectAgent(api, shop)

@@ -74,10 +74,11 @@ const show: Command = {
 }
 
 function describe(charge: Charge): string {
-  const { customer } = charge
+  const { customer, due } = charge
   return factsOf([
     ['Charge', charge.id],
     ['Amount', formatReais(charge.total)],
+    ['Due', due && `${due.dueDate}: ${formatReais(due.amount.total)} on ${due.amount.on}`],
     ['Short by', charge.shortfall ? formatReais(charge.shortfall) : null],
     ['Refunded', charge.refunded ? formatReais(charge.refunded) : null],
     ['Status', `${charge.status}, payment ${charge.paymentStatus}`],

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { type Tx, violatedConstraint } from '../../db/database.ts'
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
-import { type Cents, toCents } from '../../lib/money.ts'
+import { toCents } from '../../lib/money.ts'
 import { type ErrorItem, invalid, Problem, problem } from '../../lib/problems.ts'
 import { endOfTick } from '../../lib/turns.ts'
 import { type DueTerms, faultsOf, moveTerms } from '../../pix/due-amount.ts'
@@ -96,11 +96,14 @@ export async function createCharge<T extends object>(
   for (;;) {
     const earlier = await findEarlier(app, company, draft, matchPaid)
     if (earlier) return { shown: showing.show(earlier), repeated: true }
+    requireTerms(draft, app.clock.now())
     try {
-      const shown = await (draft.kind === 'LINK'
+      const isLink = draft.kind === 'LINK'
+      // A bank takes no due date that is over, so it gets a link with one before it is opened.
+      const shown = await (isLink && draft.due === null
         ? insert(linkOf(app, company, draft))
         : withBankCode(app, company, draft, showing.guard, (code) =>
-            insert(chargeOf(company, draft, code)),
+            insert(chargeOf(company, draft, isLink ? { ...code, brCode: null } : code)),
           ))
       return { shown, repeated: false }
     } catch (error) {
@@ -185,7 +188,8 @@ export async function removeChargeAtBank(
   if (rules.cancel(charge, app.clock.now()) === 'already-canceled') return false
   const { id, recurrenceId, brCode, devMode } = charge
   const provider = app.providers.of(company, devMode)
-  const removed = brCode ? accepted(await provider.removeCharge(company, charge), provider) : null
+  const isAtBank = brCode !== null || charge.due !== null
+  const removed = isAtBank ? accepted(await provider.removeCharge(company, charge), provider) : null
   if (removed === 'paid') throw rules.notPayable('COMPLETED')
   const billing = recurrenceId === null ? null : await findBilling(app.db, company.id, id)
   if (!billing?.ordered) return false
@@ -268,28 +272,27 @@ const reference = (externalId: string | undefined, fingerprint: () => Buffer) =>
     : { externalId, fingerprint: fingerprint() }
 
 export function pixDraft(
-  app: Uses<'clock' | 'vault'>,
+  app: Uses<'vault'>,
   company: Company,
   body: Static<typeof NewPixCharge>,
   fingerprint: () => Buffer,
 ): Draft {
-  const amount = toCents(body.amount)
   return {
     kind: 'PIX',
-    amount,
+    amount: toCents(body.amount),
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
     description: body.description ?? null,
     customerId: null,
     ...seal(app, company, body.customer),
     link: null,
-    due: dueOf(body, amount, app.clock.now()),
+    due: dueOf(body),
     lifetime_s: body.expiresIn ?? rules.PIX_LIFETIME_S,
   }
 }
 
 /** The terms of a due date in a body, with what was left out. Null if it has none. */
-export function dueOf(body: Static<typeof DueFields>, amount: Cents, now: Date): Due | null {
+export function dueOf(body: Static<typeof DueFields>): Due | null {
   const { dueDate, daysAfterDue = DAYS_AFTER_DUE, fine, interest, discounts, rebate } = body
   if (dueDate === undefined) return null
   const counted = <T extends object>(rate: T) => ({ days: 'CALENDAR' as const, ...rate })
@@ -303,16 +306,21 @@ export function dueOf(body: Static<typeof DueFields>, amount: Cents, now: Date):
     ...(perDay && { discountPerDay: counted(perDay) }),
     ...(rebate && { rebate }),
   }
-  const [first, ...others] = faultsOf(amount, terms, localDateOf(now))
-  if (first) throw invalid(first, ...others)
   return { terms, paid: null }
 }
 
+/** Throws if a charge that is made now cannot have the terms of its due date. */
+export function requireTerms({ amount, due }: Pick<Charge, 'amount' | 'due'>, now: Date): void {
+  const [first, ...others] = due ? faultsOf(amount, due.terms, localDateOf(now)) : []
+  if (first) throw invalid(first, ...others)
+}
+
+const NO_EXPIRES_IN =
+  'expiresIn: leave it out with dueDate; daysAfterDue says for how long it can be paid'
+
 /** Fields of a due date that need it, or that it rules out. */
 export const dueFaults = (body: Record<string, unknown>): (string | null)[] => [
-  body.dueDate !== undefined && body.expiresIn !== undefined
-    ? 'expiresIn: leave it out with dueDate; daysAfterDue says for how long it can be paid'
-    : null,
+  body.dueDate !== undefined && body.expiresIn !== undefined ? NO_EXPIRES_IN : null,
   ...Object.keys(DueFields.properties).map((field) =>
     body.dueDate === undefined && body[field] !== undefined ? `${field}: needs a dueDate` : null,
   ),
@@ -340,28 +348,31 @@ export function linkFaults(company: Company, body: Record<string, unknown>): (st
 }
 
 export async function linkDraft(
-  app: Uses<'clock' | 'db' | 'vault'>,
+  app: Uses<'db' | 'vault'>,
   company: Company,
   body: LinkBody,
   fingerprint: () => Buffer,
 ): Promise<Draft> {
   const items = await findItems(app, company.id, body.items ?? [])
-  const amount = rules.totalOf(body.total, items)
+  const link = {
+    items,
+    needShipping: body.needShipping ?? false,
+    notifyCustomer: body.notifyCustomer ?? false,
+    successUrl: body.successUrl ?? null,
+    failedUrl: body.failedUrl ?? null,
+  }
+  if (body.dueDate !== undefined && rules.isSubscriptionLink({ link })) {
+    throw invalid('dueDate: a link to a subscription has none; its product says when it is paid')
+  }
   return {
     kind: 'LINK',
-    amount,
+    amount: rules.totalOf(body.total, items),
     devMode: body.devMode ?? false,
     ...reference(body.externalId, fingerprint),
     description: body.description ?? null,
     ...(await linkPayer(app, company, body)),
-    link: {
-      items,
-      needShipping: body.needShipping ?? false,
-      notifyCustomer: body.notifyCustomer ?? false,
-      successUrl: body.successUrl ?? null,
-      failedUrl: body.failedUrl ?? null,
-    },
-    due: dueOf(body, amount, app.clock.now()),
+    link,
+    due: dueOf(body),
     lifetime_s: body.expiresIn ?? rules.LINK_LIFETIME_S,
   }
 }
@@ -422,6 +433,7 @@ export function duplicate(
   fingerprint: () => Buffer,
 ): Draft {
   const { companyId, amount, devMode, payer, link, description } = original
+  if (original.due && body.expiresIn !== undefined) throw invalid(NO_EXPIRES_IN)
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
     kind: original.kind === 'LINK' ? 'LINK' : 'PIX',

@@ -197,7 +197,7 @@ export const expiryOf = (
 const endOf = (terms: DueTerms): Date => startOfDay(addDays(lastDayToPay(terms), 1))
 
 /** Whether paying a link means subscribing to its one product. */
-export const isSubscriptionLink = ({ link }: Charge): boolean =>
+export const isSubscriptionLink = ({ link }: Pick<Charge, 'link'>): boolean =>
   link?.items.length === 1 && link.items[0]!.product.type === 'RECURRING'
 
 /**
@@ -444,10 +444,11 @@ export function fail(charge: Charge, now: Date): Change {
 }
 
 /** The moments at which something is said about the due date of an open charge. */
-const noticesOf = (terms: DueTerms): { event: NoticeType; at: Date }[] => [
-  { event: 'charge.due', at: startOfDay(lastDayInTime(terms)) },
-  { event: 'charge.overdue', at: startOfDay(firstLateDay(terms)) },
-]
+const noticesOf = (terms: DueTerms): { event: NoticeType; at: Date }[] =>
+  [
+    { event: 'charge.due' as const, at: startOfDay(lastDayInTime(terms)) },
+    { event: 'charge.overdue' as const, at: startOfDay(firstLateDay(terms)) },
+  ].filter(({ at }) => at < endOf(terms))
 
 /** When something is to be said about the due date next, after a moment. */
 export const nextNotice = (due: Due | null, after: Date): Date | null =>

@@ -4,7 +4,7 @@ import { formatReais } from '../../lib/money.ts'
 import { formatSecond } from '../../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../../pix/tax-id.ts'
 import type { App } from '../app.ts'
-import { type Charge, isPlayMoney, receivedOf } from '../charges/rules.ts'
+import { type Charge, incomeOf, isPlayMoney, receivedOf } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { find as findRecurrence } from '../recurrences/store.ts'
@@ -35,14 +35,15 @@ export function receiptLines(
   const labels = RECEIPT_LABELS[language]
   const { payer, amount, refunded, paymentDate, endToEndId, recurrenceId, id } = charge
   const paid = charge.due?.paid
-  const added = paid ? paid.fine + paid.interest : 0
+  // If less has arrived than was asked, a fine may be unpaid.
+  const { fine, interest } = incomeOf(charge)
   const takenOff = paid ? paid.discount + paid.rebate : 0
   const value = formatReais(receivedOf(charge))
   const taxId = payer && openPerson(vault, company.id, payer).taxId
   const lines: Record<ReceiptLine['kind'], string[]> = {
     amount: [isPlayMoney(company, charge) ? labels.notReal(value) : value],
     charged: value === formatReais(amount) ? [] : [formatReais(amount)],
-    added: added > 0 ? [formatReais(added)] : [],
+    added: fine + interest > 0 ? [formatReais(fine + interest)] : [],
     takenOff: takenOff > 0 ? [`− ${formatReais(takenOff)}`] : [],
     refunded: refunded > 0 ? [formatReais(refunded)] : [],
     paidAt: [labels.moment(...formatSecond(paymentDate!)), labels.zone],

@@ -53,6 +53,7 @@ const SHOWN = [
   'endToEndId',
   'refunded',
   'shortfall',
+  'due',
   'correlationID',
   'customer',
   'isRecurring',

@@ -181,6 +181,8 @@ test('parts that do not add up to the amount are left out, and the payment is re
   bank.payer.pay(chargeTxid(charge.id), { at, extras: named('500.00') })
   bank.payer.pay(chargeTxid(charge.id), { at, amount: 100_000, extras: named('500.00') })
   bank.payer.pay(chargeTxid(charge.id), { at })
+  const free = { ...named('25.00').componentesValor, desconto: { valor: '25.00' } }
+  bank.payer.pay(chargeTxid(charge.id), { at, amount: 2500, extras: { componentesValor: free } })
   const paid = given(await bacen.findPaid(payee, charge))
   const parts = (original: number, fine: number) => ({
     original,
@@ -195,6 +197,7 @@ test('parts that do not add up to the amount are left out, and the payment is re
       [102_500, undefined],
       [100_000, parts(50_000, 50_000)],
       [102_500, parts(100_000, 2500)],
+      [2500, undefined],
     ],
   )
 })

@@ -108,7 +108,7 @@ function readParts({ componentesValor }: Fields, amount: Cents): PaidParts | nul
   const [fine, interest] = [partOf('multa'), partOf('juros')]
   const [discount, rebate] = [partOf('desconto'), partOf('abatimento')]
   if (original === null || fine === null || interest === null) return null
-  if (discount === null || rebate === null || discount + rebate > original) return null
+  if (discount === null || rebate === null || discount + rebate >= original) return null
   const parts = { original, fine, interest, discount, rebate }
   return totalOfParts(parts) === amount ? parts : null
 }

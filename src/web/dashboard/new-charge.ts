@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify'
-import { dueOf } from '../../core/charges/commands.ts'
+import { dueOf, requireTerms } from '../../core/charges/commands.ts'
 import { PIX_LIFETIME_S } from '../../core/charges/rules.ts'
 import { readReais } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
@@ -54,6 +54,8 @@ function previewOf(visit: Visit, payers: Payers): Page {
   const amount = readReais(form.amount ?? '')
   if (amount === null || amount < MIN_CHARGE) throw invalid('amount: must be an amount of reais')
   requireDue(form)
+  const due = dueOf(commonBody(form))
+  requireTerms({ amount, due }, visit.app.clock.now())
   return previewCharge(visit, {
     kind: 'PIX',
     amount,
@@ -61,7 +63,7 @@ function previewOf(visit: Visit, payers: Payers): Page {
     link: null,
     devMode: form.devMode === 'yes',
     lifetime_s: Number(form.expiresIn) || PIX_LIFETIME_S,
-    due: dueOf(commonBody(form), amount, visit.app.clock.now()),
+    due,
     payer: payerBody(form, payers),
   })
 }

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Draft } from '../../core/charges/commands.ts'
-import { linkDraft } from '../../core/charges/commands.ts'
+import { linkDraft, requireTerms } from '../../core/charges/commands.ts'
 import { LINK_LIFETIME_S } from '../../core/charges/rules.ts'
 import { breakDown, sumOf } from '../../core/charges/view.ts'
 import { type Cents, formatReais, readReais } from '../../lib/money.ts'
@@ -121,7 +121,10 @@ async function draftOf(visit: Visit, around: Around): Promise<Draft> {
   const payer = payerBody(form, around.payers)
   const known = { name: payer.name ?? '', taxId: payer.taxId ?? '' }
   const { customerId: _id, ...others } = body
-  return linkDraft(app, company, { ...others, customer: known }, () => Buffer.alloc(0))
+  const sent = { ...others, customer: known }
+  const draft = await linkDraft(app, company, sent, () => Buffer.alloc(0))
+  requireTerms(draft, app.clock.now())
+  return draft
 }
 
 function previewOf(visit: Visit, { payers }: Around, draft: Draft): Page {

@@ -86,10 +86,12 @@ const DUE_PLANS: FieldPlan<NewField>[] = [
 /** The due date and its terms, closed unless something was typed there. */
 export function dueFields({ language }: Visit, typed: Form, fault: FormFault | null): Html {
   const texts = NEW[language]
-  const isOpen = DUE_FIELDS.some((name) => typed[name])
+  const isOpen = hasTerms(typed)
   const fields = fillFields(DUE_PLANS, texts.fields, typed, fault, language)
   return html`<details class="more-fields"${isOpen && html` open`}><summary>${texts.due}</summary>${fieldsOf(fields)}</details>`
 }
+
+const hasTerms = (form: Form): boolean => DUE_FIELDS.some((name) => textOf(form, name))
 
 /** What a form says of a due date, in the words of the API. Percentages are written as amounts. */
 function dueBody(form: Form): Record<string, unknown> {
@@ -98,7 +100,8 @@ function dueBody(form: Form): Record<string, unknown> {
   const [fine, interest, discount] = [text('fine'), text('interest'), text('discount')]
   const [dueDate, days, until] = [text('dueDate'), text('daysAfterDue'), text('discountUntil')]
   const body: Record<string, unknown> = {}
-  if (dueDate) body.dueDate = dueDate
+  // Terms without a due date are refused at the due date, which is what is missing.
+  if (hasTerms(form)) body.dueDate = dueDate ?? '?'
   if (days) body.daysAfterDue = /^\d{1,3}$/.test(days) ? Number(days) : -1
   if (fine) body.fine = { type: 'PERCENT', value: hundredths(fine) }
   if (interest) body.interest = { type: 'PERCENT_PER_MONTH', value: hundredths(interest) }
@@ -116,7 +119,7 @@ export function requireDue(form: Form): void {
   const isDay = (name: 'dueDate' | 'discountUntil') => isLocalDate(textOf(form, name) ?? '')
   const [hasDiscount, has] = [form.discount || form.discountUntil, (name: string) => form[name]]
   const faults = [
-    has('dueDate') && !isDay('dueDate') && 'dueDate: must be a day',
+    hasTerms(form) && !isDay('dueDate') && 'dueDate: must be a day',
     !/^\d{0,3}$/.test(textOf(form, 'daysAfterDue') ?? '') && 'daysAfterDue: must be a number',
     has('fine') && !isPercent('fine') && 'fine: must be a percentage',
     has('interest') && !isPercent('interest') && 'interest: must be a percentage',

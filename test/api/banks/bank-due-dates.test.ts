@@ -237,6 +237,29 @@ test('a link with a due date gets its code among charges with a due date', async
   )
 })
 
+test('a link that is opened only after its due date can be paid', async () => {
+  const shop = await openBanked(api)
+  const [dueDate, body] = [due(), { total: AMOUNT, customer: payer(), ...TERMS }]
+  const { data } = (await shop.post('/charge/payment-link', { ...body, dueDate })).body
+  assert.equal((await read(shop, data.id)).brCode, undefined, 'the payer asks for the code')
+  moveTo(addDays(dueDate, 3))
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const opened = await api.call('POST', new URL(data.url).pathname, { raw: '', headers: form })
+  assert.ok(opened.status < 400, opened.text)
+  assert.equal((await pay(shop, (await read(shop, data.id)).brCode)).amount, 102_300)
+  assert.equal((await read(shop, data.id)).status, 'COMPLETED')
+  await requireClean(shop)
+})
+
+test('a link with a due date that nobody has opened is removed at the bank if it is canceled', async () => {
+  const shop = await openBanked(api)
+  const body = { total: AMOUNT, customer: payer(), dueDate: due(), ...TERMS }
+  const { data } = (await shop.post('/charge/payment-link', body)).body
+  assert.equal((await shop.post(`/charge/${data.id}/cancel`)).status, 200)
+  const [known] = [...shop.bank.state().charges.values()]
+  assert.equal(known!.status, 'REMOVIDA_PELO_USUARIO_RECEBEDOR')
+})
+
 for (const cobv of [403, 404] as const) {
   test(`a bank without due dates (${cobv}) is 422 that names dueDate, and sells without`, async () => {
     const shop = await openBanked(api, { style: { cobv } })

@@ -154,6 +154,102 @@ test('a duplicate is due as many days after it was made', async () => {
   assert.deepEqual([due.dueDate, due.discounts[0].until], ['2026-09-10', '2026-09-06'])
 })
 
+test('a day on which a charge did not exist yet, or no longer, has an amount too', async () => {
+  const client = await api.client()
+  const more = {
+    discounts: undefined,
+    discountPerDay: { type: 'PERCENT', value: 1000 },
+    interest: { type: 'FIXED_PER_DAY', value: 999_999_999_999, days: 'BUSINESS' },
+    daysAfterDue: 0,
+  }
+  const { body } = await create(client, more)
+  for (const on of ['2000-01-01', '2999-12-31']) {
+    const reply = await client.get(`/charge/${body.data.id}/amount?on=${on}`)
+    assert.equal(reply.status, 200, reply.text)
+  }
+})
+
+test('money from before a charge was made settles it, also if it has a discount for each day', async () => {
+  const client = await api.client()
+  const { body: first } = await create(client, { devMode: false })
+  await client.post('/bank/pix', { brCode: first.data.brCode, amount: 777 })
+  const [{ endToEndId }] = (await client.get('/payment/unmatched')).body.data
+  await moveTo(client, '2026-09-20')
+  const { body } = await create(client, {
+    devMode: false,
+    dueDate: '2026-09-30',
+    discounts: undefined,
+    discountPerDay: { type: 'PERCENT', value: 500 },
+  })
+  const path = `/payment/unmatched/${endToEndId}/accept`
+  const settled = await client.post(path, { chargeId: body.data.id })
+  assert.equal(settled.status, 200, settled.text)
+  await audit(client)
+})
+
+test('who has paid less than a fine added reads nothing of it in the receipt', async () => {
+  const client = await api.client()
+  const { body: made } = await create(client, { devMode: false })
+  await moveTo(client, '2026-09-02')
+  await client.post('/bank/pix', { brCode: made.data.brCode, amount: 100_000 })
+  const [{ endToEndId }] = (await client.get('/payment/unmatched')).body.data
+  await client.post(`/payment/unmatched/${endToEndId}/accept`, { chargeId: made.data.id })
+  const page = await api.call('GET', new URL(made.data.url).pathname)
+  assert.match(page.text, /1\.000,00/)
+  assert.doesNotMatch(page.text, /Multa e juros/)
+})
+
+test('nobody is called late for a charge that has expired', async () => {
+  const client = await api.client()
+  // A Thursday: it expires when the first late day begins.
+  await create(client, { dueDate: '2026-08-27', daysAfterDue: 0 })
+  await moveTo(client, '2026-09-02')
+  const types = (await typesOf(client)).filter((type: string) => /due$|expired$/.test(type))
+  assert.deepEqual(types.toSorted(), ['charge.due', 'charge.expired'])
+})
+
+test('on the business day that a due date has moved to, the page says that it is due today', async () => {
+  const client = await api.client()
+  const { body } = await create(client, { dueDate: '2026-08-29' })
+  await moveTo(client, '2026-08-31')
+  const page = await api.call('GET', new URL(body.data.url).pathname)
+  assert.match(page.text, /Vence hoje/)
+})
+
+test('the same request finds its open charge after the due date too', async () => {
+  const client = await api.client()
+  const more = { externalId: 'order-1', customer: payer() }
+  const { body } = await create(client, more)
+  await moveTo(client, '2026-09-02')
+  const again = await create(client, more)
+  assert.deepEqual([again.status, again.body.data?.id], [201, body.data.id], again.text)
+})
+
+test('a duplicate of a charge with a due date takes no expiresIn, as the charge did not', async () => {
+  const client = await api.client()
+  const { body } = await create(client)
+  const again = await client.post(`/charge/duplicate/${body.data.id}`, { expiresIn: 60 })
+  assert.equal(again.status, 400)
+  assert.match(faultsOf(again)[0], /^expiresIn: leave it out with dueDate/)
+})
+
+test('a link to a subscription has no due date', async () => {
+  const client = await api.client()
+  const product = {
+    name: 'Plano',
+    description: '',
+    price: 1990,
+    type: 'RECURRING',
+    frequency: 'MONTHLY',
+  }
+  const made = await client.post('/product', product)
+  const items = [{ productId: made.body.data.id, quantity: 1 }]
+  const link = { items, customer: payer(), dueDate: DUE }
+  const reply = await client.post('/charge/payment-link', link)
+  assert.equal(reply.status, 400, reply.text)
+  assert.match(faultsOf(reply)[0], /^dueDate: a link to a subscription has none/)
+})
+
 const REFUSED: [string, object][] = [
   [
     'expiresIn: leave it out with dueDate; daysAfterDue says for how long it can be paid',
