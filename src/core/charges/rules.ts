@@ -457,7 +457,8 @@ export const nextNotice = (due: Due | null, after: Date): Date | null =>
 /** What is to be said now. It is said once: the next moment is written with the events. */
 export function notices(charge: Charge, now: Date): Change[] {
   const { due, noticeAt, status } = charge
-  if (due === null || noticeAt === null || status !== 'OPEN') return []
+  // Another worker may have said it while this one waited for the charge.
+  if (due === null || noticeAt === null || noticeAt > now || status !== 'OPEN') return []
   const next = { ...charge, noticeAt: nextNotice(due, now) }
   const said = noticesOf(due.terms).filter(({ at }) => at >= noticeAt && at <= now)
   if (said.length === 0) return [{ charge: next, event: null, at: now }]

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
+import { noticeCharges } from '../../../src/core/charges/commands.ts'
 import { atHour } from '../../../src/pix/local-time.ts'
 import { noticeDueDates } from '../../../src/worker/due.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
@@ -112,6 +113,26 @@ test('the merchant is told on the due day and when it is over, once each', async
   await noticeDueDates.run(app)
   const types = (await typesOf(client)).filter((type: string) => /due$/.test(type))
   assert.deepEqual(types, ['charge.due', 'charge.overdue'])
+})
+
+test('two workers that find the same charge say once that it is due', async () => {
+  const client = await api.client()
+  const { body } = await create(client)
+  await api.rows(`update charges set notice_at = $2 where company_id = $1`, [
+    client.company.id,
+    app.clock.now(),
+  ])
+  const [id] = (
+    await api.rows<{ id: string }>('select id from charges where company_id = $1', [
+      client.company.id,
+    ])
+  ).map((row) => row.id)
+  const later = atHour('2026-08-31', 12)
+  const say = () => app.db.transaction((tx) => noticeCharges(tx, client.company.id, [id!], later))
+  assert.deepEqual((await Promise.all([say(), say(), say()])).sort(), [0, 0, 1])
+  const types = (await typesOf(client)).filter((type: string) => /due$/.test(type))
+  assert.deepEqual(types, ['charge.due', 'charge.overdue'])
+  assert.equal((await client.get(`/charge/${body.data.id}`)).body.data.status, 'OPEN')
 })
 
 test('whoever pays in time is not called late', async () => {
