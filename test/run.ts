@@ -56,9 +56,9 @@ const LENGTHY = [
   'test/log.test.ts',
   'test/webhooks/*.test.ts',
 ]
-const SHARING_LENGTHY = 3
+const SHARING_LENGTHY = 2
 /** All others. */
-const SHARING = 4
+const SHARING = 3
 /**
  * Files that need the stand-in bank or the CLI share one process: to make the keys of the bank, and
  * to load the CLI, takes long in each.
@@ -79,7 +79,7 @@ const BANKS = [
   'src/provider/bacen/*.test.ts',
 ]
 /** More than small machines have cores: a process of tests waits half of its time. */
-const AT_ONCE = 6
+const AT_ONCE = 5
 /** Where Linux keeps files in memory, and how much of it the databases of the tests may take. */
 const MEMORY = '/dev/shm'
 const MEMORY_BYTES = 2 * 1024 ** 3
