@@ -64,9 +64,9 @@ export const firstLateDay = (terms: Pick<DueTerms, 'dueDate'>): LocalDate =>
   nextBusinessDay(addDays(lastDayInTime(terms), 1))
 
 /**
- * Calculated by the rules of API Pix and of the Manual de Padrões para Iniciação do Pix: simple
- * interest, and every percentage is of the original amount less the rebate. Each part is rounded to
- * whole cents once, and half a cent is rounded up.
+ * Interest is simple, and its percentage, like that of fine and discount, is of the original amount
+ * less the rebate. Each part is rounded to whole cents once, and half a cent is rounded up.
+ * Decision 48 says which rules API Pix gives, and which are our reading.
  */
 export function amountOn(original: Cents, terms: DueTerms, on: LocalDate): DueAmount {
   const rebate = partOf(original, terms.rebate)
