@@ -1,6 +1,7 @@
 import type { Row, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { type Balance, EMPTY } from './books.ts'
+import { BOOKS } from './columns.ts'
 import { ACCOUNTS } from './recipes.ts'
 
 /** The result of checking the books: the balance, and all differences that were found. */
@@ -17,9 +18,12 @@ const gain = (account: string) =>
   `coalesce(sum(amount) filter (where credit = '${account}'), 0)
    - coalesce(sum(amount) filter (where debit = '${account}'), 0)`
 
-/** SQL: whether a posting's balance differs from the one before it plus its own effect. */
+/**
+ * SQL: whether a posting's balance differs from the one before it plus its own effect. It is null
+ * if one of both is of the version before, which did not know the account.
+ */
 const breaks = (account: string) =>
-  `${account} <> coalesce(lag(${account}) over w, 0)
+  `${account} <> lag(${account}, 1, 0::int8) over w
      + case when credit = '${account}' then amount else 0 end
      - case when debit = '${account}' then amount else 0 end`
 
@@ -30,15 +34,14 @@ const breaks = (account: string) =>
  * the same snapshot.
  */
 export async function prove(tx: Tx, companyId: Uuid, since: number): Promise<Proof> {
-  const [books] = await tx.query<Row & Balance & { entries: number }>({
-    text: 'select entries, available, pending, held, unmatched from balances where company_id = $1',
+  const [row] = await tx.query({
+    text: `select ${BOOKS.names} from balances where company_id = $1`,
     values: [companyId],
   })
-  if (!books) return { ...EMPTY, faults: ['the company has no balance'] }
+  if (!row) return { ...EMPTY, faults: ['the company has no balance'] }
+  const { entries, balance } = BOOKS.read(row)
   const before = await balanceAt(tx, companyId, since)
   const sums = await sumSince(tx, companyId, since)
-  const { entries, available, pending, held, unmatched } = books
-  const balance = { available, pending, held, unmatched }
   const faults = ACCOUNTS.filter(
     (account) => balance[account] !== before[account] + Number(sums[account]),
   ).map(
@@ -51,13 +54,18 @@ export async function prove(tx: Tx, companyId: Uuid, since: number): Promise<Pro
   return { entries, balance, faults }
 }
 
+/** SQL: what an account held after an entry. A posting that does not know it has not changed it. */
+const lastOf = (account: string) =>
+  `coalesce((select ${account} from postings
+     where company_id = $1 and entry <= $2 and ${account} is not null
+     order by entry desc limit 1), 0) as ${account}`
+
 async function balanceAt(tx: Tx, companyId: Uuid, entry: number): Promise<Balance> {
   const [row] = await tx.query<Row & Balance>({
-    text: `select available, pending, held, unmatched from postings
-           where company_id = $1 and entry = $2`,
+    text: `select ${ACCOUNTS.map(lastOf).join(', ')}`,
     values: [companyId, entry],
   })
-  return row ?? EMPTY.balance
+  return row!
 }
 
 async function sumSince(tx: Tx, companyId: Uuid, since: number): Promise<SumRow> {

@@ -11,7 +11,7 @@ export type Entry = Posting & { entry: number; balance: Balance }
 
 export const EMPTY: Books = {
   entries: 0,
-  balance: { available: 0, pending: 0, held: 0, unmatched: 0 },
+  balance: Object.fromEntries(ACCOUNTS.map((account) => [account, 0])) as Balance,
 }
 
 /** What a posting adds to an account. */

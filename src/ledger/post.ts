@@ -1,23 +1,16 @@
-import { integers, texts, timestamps, uuids } from '../db/arrays.ts'
-import type { Row, Tx } from '../db/database.ts'
+import { uuids } from '../db/arrays.ts'
+import type { Tx } from '../db/database.ts'
 import { assert } from '../lib/assert.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { type Balance, type Books, type Entry, enter } from './books.ts'
+import { type Balance, type Books, EMPTY, enter } from './books.ts'
+import { BOOKS, ENTRY } from './columns.ts'
 import type { Posting } from './recipes.ts'
-
-type BooksRow = Row & Balance & { entries: number }
-
-const toBooks = ({ entries, available, pending, held, unmatched }: BooksRow): Books => ({
-  entries,
-  balance: { available, pending, held, unmatched },
-})
 
 /** Opens the books of a new company. */
 export async function openBooks(tx: Tx, companyId: Uuid): Promise<void> {
   await tx.query({
-    text: `insert into balances (company_id, entries, available, pending, held, unmatched)
-           values ($1, 0, 0, 0, 0, 0)`,
-    values: [companyId],
+    text: BOOKS.insertInto('balances'),
+    values: BOOKS.values([{ companyId, ...EMPTY }]),
   })
 }
 
@@ -42,13 +35,13 @@ export async function lockBooksOfMany(
   whenLocked: 'wait' | 'skip',
 ): Promise<Map<Uuid, Books>> {
   const skip = whenLocked === 'skip' ? 'skip locked' : ''
-  const rows = await tx.query<BooksRow & { company_id: Uuid }>({
+  const rows = await tx.query({
     name: `lock_books${skip && '_free'}`,
-    text: `select company_id, entries, available, pending, held, unmatched from balances
+    text: `select ${BOOKS.names} from balances
            where company_id = any ($1::uuid[]) order by company_id for update ${skip}`,
     values: [companyIds],
   })
-  return new Map(rows.map((row) => [row.company_id, toBooks(row)]))
+  return new Map(rows.map(BOOKS.read).map(({ companyId, ...books }) => [companyId, books]))
 }
 
 /**
@@ -71,75 +64,47 @@ export async function post(
 /** Postings of a company, and its books, which are locked. */
 type PostingGroup = { companyId: Uuid; postings: Posting[]; now: Date; locked: Books }
 
+const POST = `with changed as (
+    update balances b set ${BOOKS.without('companyId').assigned('c')}
+    from unnest(${BOOKS.parameters(1)}) c (${BOOKS.names})
+    where b.company_id = c.company_id
+  )
+  insert into postings (company_id, ${ENTRY.names})
+  select * from unnest($${BOOKS.count + 1}::uuid[], ${ENTRY.parameters(BOOKS.count + 2)})`
+
 /** Posts for several companies with one statement. Returns the books after it, in their order. */
 export async function postAll(tx: Tx, groups: PostingGroup[]): Promise<Books[]> {
   if (groups.length === 0) return []
   const entered = groups.map(({ companyId, postings, now, locked }) => {
     const { entries, books } = enter(locked, postings)
-    const own = entries.map((entry) => ({ ...entry, companyId, now }))
-    return { companyId, entries: own, books }
+    const own = entries.map((entry) => ({ ...entry, createdAt: now }))
+    return { companyId, own, books }
   })
-  const balances = entered.map(({ books }) => books)
   await tx.query({
     name: 'post',
-    text: `with changed as (
-             update balances b set entries = c.entries, available = c.available,
-               pending = c.pending, held = c.held, unmatched = c.unmatched
-             from unnest($1::uuid[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
-               c (company_id, entries, available, pending, held, unmatched)
-             where b.company_id = c.company_id
-           )
-           insert into postings (company_id, entry, kind, ref, debit, credit, amount, charge_id,
-             available, pending, held, unmatched, created_at)
-           select * from unnest($7::uuid[], $8::int8[], $9::text[], $10::text[], $11::text[],
-             $12::text[], $13::int8[], $14::uuid[], $15::int8[], $16::int8[], $17::int8[],
-             $18::int8[], $19::timestamptz[])`,
+    text: POST,
     values: [
-      uuids(entered.map(({ companyId }) => companyId)),
-      integers(balances.map(({ entries }) => entries)),
-      integers(balances.map(({ balance }) => balance.available)),
-      integers(balances.map(({ balance }) => balance.pending)),
-      integers(balances.map(({ balance }) => balance.held)),
-      integers(balances.map(({ balance }) => balance.unmatched)),
-      ...entryColumns(entered.flatMap(({ entries }) => entries)),
+      ...BOOKS.values(entered.map(({ companyId, books }) => ({ companyId, ...books }))),
+      uuids(entered.flatMap(({ companyId, own }) => own.map(() => companyId))),
+      ...ENTRY.values(entered.flatMap(({ own }) => own)),
     ],
   })
-  return balances
+  return entered.map(({ books }) => books)
 }
-
-const entryColumns = (entries: (Entry & { companyId: Uuid; now: Date })[]): Buffer[] => [
-  uuids(entries.map(({ companyId }) => companyId)),
-  integers(entries.map(({ entry }) => entry)),
-  texts(entries.map(({ kind }) => kind)),
-  texts(entries.map(({ ref }) => ref)),
-  texts(entries.map(({ debit }) => debit)),
-  texts(entries.map(({ credit }) => credit)),
-  integers(entries.map(({ amount }) => amount)),
-  uuids(entries.map(({ chargeId }) => chargeId)),
-  integers(entries.map(({ balance }) => balance.available)),
-  integers(entries.map(({ balance }) => balance.pending)),
-  integers(entries.map(({ balance }) => balance.held)),
-  integers(entries.map(({ balance }) => balance.unmatched)),
-  timestamps(entries.map(({ now }) => now)),
-]
 
 /** A company's balance. Takes no lock. */
 export async function readBalance(tx: Tx, companyId: Uuid): Promise<Balance> {
-  const [row] = await tx.query<BooksRow>({
-    name: 'read_balance',
-    text: 'select entries, available, pending, held, unmatched from balances where company_id = $1',
-    values: [companyId],
-  })
-  assert(row, 'a company has its books')
-  return toBooks(row).balance
+  const balance = (await readBalances(tx, [companyId])).get(companyId)
+  assert(balance, 'a company has its books')
+  return balance
 }
 
 /** The balances of companies. Takes no lock. */
 export async function readBalances(tx: Tx, companyIds: Uuid[]): Promise<Map<Uuid, Balance>> {
-  const rows = await tx.query<BooksRow & { company_id: Uuid }>({
-    text: `select company_id, entries, available, pending, held, unmatched from balances
-           where company_id = any ($1::uuid[])`,
+  const rows = await tx.query({
+    name: 'read_balances',
+    text: `select ${BOOKS.names} from balances where company_id = any ($1::uuid[])`,
     values: [companyIds],
   })
-  return new Map(rows.map((row) => [row.company_id, toBooks(row).balance]))
+  return new Map(rows.map(BOOKS.read).map(({ companyId, balance }) => [companyId, balance]))
 }

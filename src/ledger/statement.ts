@@ -1,40 +1,7 @@
-import type { Row, Tx } from '../db/database.ts'
+import type { Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
-import { toCents } from '../lib/money.ts'
-import type { Balance, Entry } from './books.ts'
+import { ENTRY, type StatementEntry } from './columns.ts'
 import type { Account, Kind } from './recipes.ts'
-
-/** An entry as a statement shows it. */
-export type StatementEntry = Entry & { createdAt: Date }
-
-type EntryRow = Row &
-  Balance & {
-    entry: number
-    kind: Kind
-    ref: string
-    debit: Entry['debit']
-    credit: Entry['credit']
-    amount: number
-    charge_id: Uuid | null
-    created_at: Date
-  }
-
-const toEntry = (row: EntryRow): StatementEntry => ({
-  entry: row.entry,
-  kind: row.kind,
-  ref: row.ref,
-  debit: row.debit,
-  credit: row.credit,
-  amount: toCents(row.amount),
-  chargeId: row.charge_id,
-  balance: {
-    available: row.available,
-    pending: row.pending,
-    held: row.held,
-    unmatched: row.unmatched,
-  },
-  createdAt: row.created_at,
-})
 
 export type StatementFilter = {
   limit: number
@@ -97,14 +64,12 @@ export async function readStatement(
   ])
   where('entry >= ?', first)
   where('entry < ?', end)
-  const rows = await tx.query<EntryRow>({
-    text: `select entry, kind, ref, debit, credit, amount, charge_id, available, pending, held,
-             unmatched, created_at
-           from postings where ${conditions.join(' and ')}
+  const rows = await tx.query({
+    text: `select ${ENTRY.names} from postings where ${conditions.join(' and ')}
            order by entry ${newestFirst ? 'desc' : 'asc'} limit $2`,
     values,
   })
-  return rows.map(toEntry)
+  return rows.map(ENTRY.read)
 }
 
 /** The entries of some kinds with these references. */
@@ -115,12 +80,10 @@ export async function findPostings(
   refs: string[],
 ): Promise<StatementEntry[]> {
   if (refs.length === 0) return []
-  const rows = await tx.query<EntryRow>({
-    text: `select entry, kind, ref, debit, credit, amount, charge_id, available, pending, held,
-             unmatched, created_at
-           from postings
+  const rows = await tx.query({
+    text: `select ${ENTRY.names} from postings
            where company_id = $1 and kind = any ($2::text[]) and ref = any ($3::text[])`,
     values: [companyId, kinds, refs],
   })
-  return rows.map(toEntry)
+  return rows.map(ENTRY.read)
 }

@@ -1,5 +1,6 @@
+import type { StatementEntry } from '../../ledger/columns.ts'
 import type { Kind } from '../../ledger/recipes.ts'
-import { findPostings, readStatement, type StatementEntry } from '../../ledger/statement.ts'
+import { findPostings, readStatement } from '../../ledger/statement.ts'
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import type { BankTransfer, Provider } from '../../provider/port.ts'
 import { unwrap } from '../../provider/providers.ts'

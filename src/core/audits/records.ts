@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
+import type { StatementEntry } from '../../ledger/columns.ts'
 import type { Kind } from '../../ledger/recipes.ts'
-import { findPostings, readStatement, type StatementEntry } from '../../ledger/statement.ts'
+import { findPostings, readStatement } from '../../ledger/statement.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import type { Income } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'

@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
+import type { StatementEntry } from '../../ledger/columns.ts'
 import { ACCOUNTS, KINDS } from '../../ledger/recipes.ts'
-import type { StatementEntry } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { PAGE, Timestamp } from '../fields.ts'
 

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
+import type { StatementEntry } from '../../ledger/columns.ts'
 import type { Kind } from '../../ledger/recipes.ts'
-import { findPostings, type StatementEntry } from '../../ledger/statement.ts'
+import { findPostings } from '../../ledger/statement.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Entry as ActivityEntry } from '../activity/rules.ts'

@@ -1,4 +1,4 @@
-import type { StatementEntry } from '../../ledger/statement.ts'
+import type { StatementEntry } from '../../ledger/columns.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Author } from '../activity/rules.ts'
 import type { ChargeMail, UnsentMail } from '../charges/mails.ts'

@@ -87,8 +87,8 @@ async function withMoney({ app }: OperatorVisit, listed: ListedCompany[]): Promi
 const merged = <V>(maps: Map<Uuid, V>[]): Map<Uuid, V> => new Map(maps.flatMap((map) => [...map]))
 
 /** All that the company has, whether or not it can be withdrawn now. */
-const totalOf = ({ available, pending, held, unmatched }: Balance): number =>
-  available + pending + held + unmatched
+const totalOf = (balance: Balance): number =>
+  Object.values(balance).reduce((sum, cents) => sum + cents, 0)
 
 function auditPill({ language }: OperatorVisit, { difference, auditedAt }: ListedCompany): Html {
   const texts = OPERATOR[language].companies
