@@ -16,6 +16,7 @@ const STATIC_CODE = tableOf<StaticCode>({
   amount: ['amount', 'cents'],
   devMode: ['dev_mode', 'bool'],
   brCode: ['br_code', 'text'],
+  externalId: ['external_id', 'text'],
   createdAt: ['created_at', 'timestamptz'],
 })
 
@@ -103,7 +104,15 @@ export async function createStaticCode(
   const id = newId()
   const provider = app.providers.of(company, devMode)
   const { brCode } = accepted(await provider.issueStaticCode(company, { id, amount }))
-  const code = { companyId: company.id, id, amount, devMode, brCode, createdAt: app.clock.now() }
+  const code = {
+    companyId: company.id,
+    id,
+    amount,
+    devMode,
+    brCode,
+    externalId: body.externalId ?? null,
+    createdAt: app.clock.now(),
+  }
   return {
     async save(tx) {
       await insertStaticCode(tx, code)

@@ -184,7 +184,14 @@ export const NewPixCharge = Type.Object({
   devMode: DevMode,
 })
 
-export const NewStaticCode = Type.Object({ amount: Amount(1, 'Cents'), devMode: DevMode })
+export const NewStaticCode = Type.Object({
+  amount: Amount(1, 'Cents'),
+  externalId: Type.Optional({
+    ...ExternalId,
+    description: 'Your own name of the code, which each of its sales has as its `externalId`',
+  }),
+  devMode: DevMode,
+})
 
 export const NewLink = Type.Object({
   total: Type.Optional(Amount(MIN_CHARGE, 'Cents; when omitted it is calculated from items')),
@@ -257,6 +264,7 @@ export const StaticCodeView = Type.Object({
   correlationID: Type.String(),
   brCode: Type.String(),
   qrCodeImage: DataUrl('QR image as PNG data URL'),
+  externalId: Type.Optional(Type.String()),
   devMode: Type.Boolean(),
 })
 
@@ -387,6 +395,7 @@ export function showStaticCode(code: StaticCode): Static<typeof StaticCodeView> 
     correlationID: toPublic('qrs', code.id),
     brCode: code.brCode,
     qrCodeImage: qrDataUrl(code.brCode),
+    ...(code.externalId === null ? {} : { externalId: code.externalId }),
     devMode: code.devMode,
   }
 }

@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { acceptPayment, settleCharge } from '../../core/payments/commands.ts'
+import { acceptPayment, keepPayer, settleCharge } from '../../core/payments/commands.ts'
 import { type Payment, undecidedOf } from '../../core/payments/rules.ts'
 import { listUnmatched } from '../../core/payments/store.ts'
 import {
@@ -92,7 +92,11 @@ const accept = route({
     if (chargeId === undefined && difference !== undefined) {
       throw invalid('difference: only with chargeId; without it the whole payment is kept')
     }
-    const keep = (tx: Tx) => acceptPayment(tx, company.id, id, app.clock.now())
+    const keep = async (tx: Tx) => {
+      const kept = await acceptPayment(tx, company.id, id, app.clock.now())
+      if (kept.changed) await keepPayer(tx, app, company, kept.payment)
+      return kept
+    }
     const show = (payment: Payment) => showUnmatched(app.vault, payment)
     return call.commit(async (tx) => {
       const settled =
