@@ -108,6 +108,19 @@ const payments: Try[] = [
     'those that were accepted': (client) => client.get('/payment/unmatched?status=ACCEPTED'),
     invalid_value: (client) => client.get('/payment/unmatched?status=MATCHED&after=x'),
   }),
+  ...on('suggestCharges', {
+    'by amount and payer': async (client) => {
+      const customer = { name: 'Ana Lima', taxId: '11144477735' }
+      dataOf(await client.post('/charge/pix', { amount: 4321, customer }))
+      const paid = await client.post('/sandbox/payment', { amount: 4321, payer: customer })
+      const { endToEndId } = dataOf(paid)
+      const suggested = await client.get(`/payment/unmatched/${endToEndId}/suggestions`)
+      await client.post(`/payment/unmatched/${endToEndId}/accept`)
+      return suggested
+    },
+    nothing: (client, { accepted }) => client.get(`/payment/unmatched/${accepted}/suggestions`),
+    payment_not_found: (client) => client.get(`/payment/unmatched/${NO_PAYMENT}/suggestions`),
+  }),
   ...on('acceptPayment', {
     charge_not_settleable: (client, { unmatched, paid }) =>
       client.post(`/payment/unmatched/${unmatched}/accept`, { chargeId: paid }),

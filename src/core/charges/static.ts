@@ -8,7 +8,8 @@ import { accepted } from '../../provider/providers.ts'
 import type { Uses } from '../app.ts'
 import { type Company, salesLimitOf } from '../companies/rules.ts'
 import type { StaticCode } from './rules.ts'
-import type { NewStaticCode, SalesLimits } from './view.ts'
+import type { NewStaticCode } from './static-view.ts'
+import type { SalesLimits } from './view.ts'
 
 const STATIC_CODE = tableOf<StaticCode>({
   companyId: ['company_id', 'uuid'],

@@ -53,7 +53,12 @@ test('a customer who is there already is found by tax id, and keeps their name',
 test('a payer whom the bank masks, or names in part, is no customer', async () => {
   const client = await api.client()
   const { brCode } = await makeCode(client)
-  for (const from of [undefined, { name: 'Rui' }, { taxId: MARIA.taxId }, { ...MARIA, name: ' ' }]) {
+  for (const from of [
+    undefined,
+    { name: 'Rui' },
+    { taxId: MARIA.taxId },
+    { ...MARIA, name: ' ' },
+  ]) {
     await order(api, { brCode, ...(from && { payer: from }) })
     assert.equal((await newest(client)).customer, undefined)
   }
