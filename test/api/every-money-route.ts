@@ -108,19 +108,6 @@ const payments: Try[] = [
     'those that were accepted': (client) => client.get('/payment/unmatched?status=ACCEPTED'),
     invalid_value: (client) => client.get('/payment/unmatched?status=MATCHED&after=x'),
   }),
-  ...on('suggestCharges', {
-    'by amount and payer': async (client) => {
-      const customer = { name: 'Ana Lima', taxId: '11144477735' }
-      dataOf(await client.post('/charge/pix', { amount: 4321, customer }))
-      const paid = await client.post('/sandbox/payment', { amount: 4321, payer: customer })
-      const { endToEndId } = dataOf(paid)
-      const suggested = await client.get(`/payment/unmatched/${endToEndId}/suggestions`)
-      await client.post(`/payment/unmatched/${endToEndId}/accept`)
-      return suggested
-    },
-    nothing: (client, { accepted }) => client.get(`/payment/unmatched/${accepted}/suggestions`),
-    payment_not_found: (client) => client.get(`/payment/unmatched/${NO_PAYMENT}/suggestions`),
-  }),
   ...on('acceptPayment', {
     charge_not_settleable: (client, { unmatched, paid }) =>
       client.post(`/payment/unmatched/${unmatched}/accept`, { chargeId: paid }),
@@ -212,4 +199,27 @@ const withdrawals: Try[] = [
   }),
 ]
 
-export const MONEY_TRIES: Try[] = [...refunds, ...payments, ...balance, ...withdrawals]
+/** The last, because the balance is another one afterwards. */
+const suggestions: Try[] = [
+  ...on('suggestCharges', {
+    'by amount and payer': async (client) => {
+      const customer = { name: 'Ana Lima', taxId: '11144477735' }
+      dataOf(await client.post('/charge/pix', { amount: 4321, customer }))
+      const paid = await client.post('/sandbox/payment', { amount: 4321, payer: customer })
+      const { endToEndId } = dataOf(paid)
+      const suggested = await client.get(`/payment/unmatched/${endToEndId}/suggestions`)
+      await client.post(`/payment/unmatched/${endToEndId}/accept`)
+      return suggested
+    },
+    nothing: (client, { accepted }) => client.get(`/payment/unmatched/${accepted}/suggestions`),
+    payment_not_found: (client) => client.get(`/payment/unmatched/${NO_PAYMENT}/suggestions`),
+  }),
+]
+
+export const MONEY_TRIES: Try[] = [
+  ...refunds,
+  ...payments,
+  ...balance,
+  ...withdrawals,
+  ...suggestions,
+]
