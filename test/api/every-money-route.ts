@@ -207,9 +207,7 @@ const suggestions: Try[] = [
       dataOf(await client.post('/charge/pix', { amount: 4321, customer }))
       const paid = await client.post('/sandbox/payment', { amount: 4321, payer: customer })
       const { endToEndId } = dataOf(paid)
-      const suggested = await client.get(`/payment/unmatched/${endToEndId}/suggestions`)
-      await client.post(`/payment/unmatched/${endToEndId}/accept`)
-      return suggested
+      return client.get(`/payment/unmatched/${endToEndId}/suggestions`)
     },
     nothing: (client, { accepted }) => client.get(`/payment/unmatched/${accepted}/suggestions`),
     payment_not_found: (client) => client.get(`/payment/unmatched/${NO_PAYMENT}/suggestions`),
