@@ -54,8 +54,9 @@ test('a Pix to the key names no charge, and shows who has sent it', async () => 
   await press(page, 'Enviar Pix para a chave')
   await shows(page, 'nenhuma cobrança tem este identificador (UNKNOWN)')
   await fitsTheWindow(page)
-  const [{ amount, reason, payer: from }] = await local.get('/payment/unmatched')
+  const [{ endToEndId, amount, reason, payer: from }] = await local.get('/payment/unmatched')
   assert.deepEqual([amount, reason, from.name], [1876, 'UNKNOWN', 'Rui Costa'])
+  await local.post(`/payment/unmatched/${endToEndId}/accept`)
 })
 
 longTest('without scripts a code from the list is paid all the same', async () => {

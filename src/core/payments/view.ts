@@ -60,7 +60,7 @@ export const UnmatchedPayment = Type.Object({
       },
       {
         description:
-          'The charge that you settled with it. `status` says what became of the rest of the payment, if there is any',
+          'The charge that it settles, by your decision or by the rule `settlesExactPayments`. `status` says what became of the rest of the payment, if there is any',
       },
     ),
   ),

@@ -4,7 +4,7 @@ import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { matchPayments } from '../../../src/core/payments/match.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import type { PixPayer, ReceivedPix } from '../../../src/provider/port.ts'
-import { expireDueCharges } from '../../../src/worker/due.ts'
+import { expireDueCharges, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
 import {
   balancesOf,
@@ -234,6 +234,30 @@ test('twenty payments at once, half of them by the code, settle a charge once', 
     pending: 1990,
     unmatched: 19 * 1990,
   })
+  await requireClean(client)
+})
+
+test('if recording is cut off nothing is written, and reconciliation settles the charge once', async () => {
+  const client = await shop()
+  const { id } = await charge(client, 1990)
+  await api.rows(`create function cut_off() returns trigger language plpgsql as
+    $$ begin raise 'cut off'; end $$`)
+  await api.rows(`create trigger cut_off before insert on postings for each row
+    when (new.company_id = '${client.company.id}') execute function cut_off()`)
+  const json = { amount: 1990, payer: PAYER }
+  assert.equal((await client.post(SANDBOX_PAYMENT, json)).status, 500)
+  const countOf = async (table: string) =>
+    (await api.rows(`select from ${table} where company_id = $1`, [client.company.id])).length
+  assert.deepEqual(await stateOf(client, id), OPEN)
+  assert.equal(await countOf('payments'), 0)
+  await api.rows('drop trigger cut_off on postings')
+  api.clock.advance(120)
+  await Promise.all([reconcileDue.run(app), reconcileDue.run(app)])
+  api.clock.advance(120)
+  await reconcileDue.run(app)
+  assert.deepEqual(await stateOf(client, id), PAID)
+  assert.equal(await countOf('payments'), 1)
+  assert.equal((await typesOf(client)).filter((type) => type === 'charge.paid').length, 1)
   await requireClean(client)
 })
 
