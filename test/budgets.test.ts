@@ -306,6 +306,9 @@ const INDEXES: Record<string, Record<string, string>> = {
       order by expires_at limit 20`,
     charges_notices: `select from charges where notice_at is not null and notice_at <= now()
       order by notice_at limit 20`,
+    // What a payment that names no charge may be for.
+    charges_due_amount: `select from charges ${OWN} and due is not null and status = 'OPEN'
+      and amount <= 1 order by amount desc, id desc limit 20`,
     charges_unsettled: `select from charges where payment_status = 'PAID' and settles_at <= now()
       order by settles_at limit 20`,
     charges_settling: `select from charges ${OWN} and payment_date is not null
@@ -404,3 +407,25 @@ const planOf = (text: string): Promise<string> =>
     const rows = await tx.query<{ 'QUERY PLAN': string }>({ text: `explain ${text}` })
     return rows.map((row) => row['QUERY PLAN']).join('\n')
   })
+
+// The last, because the plans above depend on how many rows there are.
+describe('who pays a static code costs', { skip: !isPlain }, async () => {
+  const client = await api.client()
+
+  for (const [who, payer, expected] of [
+    ['nobody knows who', undefined, undefined],
+    ['known payers', { name: 'Maria da Silva', taxId: '10000000001' }, 1],
+  ] as const) {
+    test(`a sale of a static code to ${who}: ${expected ?? 'no'} statement for customers`, async () => {
+      const { brCode } = await ask(client, 'POST', '/charge/pix/static', { amount: 250 })
+      await Promise.all(times(() => ask(client, 'POST', '/bank/pix', { brCode, payer })))
+      const pay = () =>
+        Promise.all(times(() => ask(client, 'POST', '/bank/pix', { brCode, payer })))
+      const { statements, rows } = await costOf(pay)
+      const transactions = statements.insert_payments!
+      assert.equal(statements.find_or_create_customers, expected && transactions)
+      assert.equal(statements.find_payable_of_payers, undefined)
+      assert.deepEqual([rows.customers, rows.charges], [undefined, GROUP])
+    })
+  }
+})

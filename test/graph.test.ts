@@ -90,6 +90,7 @@ const MAY_USE: Record<string, string[]> = {
   operator: ['activity', 'clocks', 'companies', 'mails'],
   'orders.ts': ['due.ts'],
   payments: [
+    'activity',
     'app.ts',
     'banks',
     'billings',

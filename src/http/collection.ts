@@ -95,6 +95,7 @@ const FOLDERS: Record<string, Step[]> = {
   Payments: [
     step('receivePayment', { keep: { endToEndId: 'endToEndId' } }),
     step('listUnmatchedPayments'),
+    step('suggestCharges', { path: 'endToEndId' }),
     // The money is kept, because no charge is left to settle.
     step('acceptPayment', {
       path: 'endToEndId',

@@ -1,5 +1,5 @@
 import { findStaticCodes } from '../core/charges/static.ts'
-import { showStaticCode } from '../core/charges/view.ts'
+import { showStaticCode } from '../core/charges/static-view.ts'
 import * as deliveries from '../core/deliveries/log-store.ts'
 import { readDeliveryId, showDelivery } from '../core/deliveries/view.ts'
 import { listNewest } from '../core/feed/store.ts'
@@ -68,11 +68,11 @@ export const refunded: Find = async ({ first, last }) => {
   return done && first('listRefunds', { params: { chargeId: done.id } })
 }
 
-/** So many of the newest webhooks are asked for a delivery. */
-const WEBHOOKS = 5
+/** So many of the newest records are asked for what belongs to them. */
+const NEWEST = 5
 
 export const delivered: Find = async ({ read, first }) => {
-  const webhooks = await read('listWebhooks', { query: { limit: WEBHOOKS } })
+  const webhooks = await read('listWebhooks', { query: { limit: NEWEST } })
   for (const { id } of webhooks) {
     const delivery = await first('listDeliveries', { params: { id } })
     if (delivery) return delivery
@@ -84,6 +84,15 @@ export const unmatched: Find = async ({ first }) => {
   for (const status of PAYMENT_STATES.filter((one) => one !== 'MATCHED')) {
     const payment = await first('listUnmatchedPayments', { query: { status } })
     if (payment) return payment
+  }
+  return null
+}
+
+/** What is suggested for the newest payments that wait for a decision. */
+export const suggested: Find = async ({ read }, operationId) => {
+  for (const { endToEndId } of await read('listUnmatchedPayments', { query: { limit: NEWEST } })) {
+    const found = await read(operationId, { params: { endToEndId } })
+    if (found?.length > 0) return found
   }
   return null
 }

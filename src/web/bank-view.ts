@@ -9,8 +9,14 @@ import { type Html, html, type Shown } from './html.ts'
 import { icon, inLanguage } from './layout.ts'
 
 /** What was typed into a form, and what is wrong with it. */
-export type Entry = { code: string; amount?: string; fault?: { field: Field; text: string } }
-export type Field = 'code' | 'amount' | 'clock' | 'decide'
+export type Entry = {
+  code: string
+  amount?: string
+  /** Of a payment to the Pix key. */
+  key?: { amount: string; name: string; taxId: string }
+  fault?: { field: Field; text: string }
+}
+export type Field = 'code' | 'amount' | 'clock' | 'decide' | 'keyAmount' | 'keyTaxId'
 
 const factList = (facts: [name: string, value: Shown][]): Html =>
   html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`
@@ -40,6 +46,26 @@ ${faultLine('code', entry)}
 </div>
 <button class="button quiet">${button}</button>
 </form>`
+}
+
+/** A Pix to the key, which names no charge, from whomever one likes. */
+export function keyForm(entry: Entry, pixKey: string, language: Language): Html {
+  const { key, names, pay } = BANK[language]
+  const given = entry.key ?? { amount: '', name: '', taxId: '' }
+  return html`<section class="card" aria-labelledby="key">
+<h2 id="key">${key.title}</h2>
+<p class="soft">${key.text}</p>
+<p><code>${pixKey}</code></p>
+<form class="stack" action="/bank/key" method="post">
+${languageField(language)}
+<div class="field"><label for="keyAmount">${pay.amount}</label>
+<div class="money"><span aria-hidden="true">R$</span><input id="keyAmount" name="amount" inputmode="decimal" autocomplete="off" required value="${given.amount}"${marks('keyAmount', entry)}></div>
+${faultLine('keyAmount', entry)}<p class="hint" id="keyAmount-hint">${key.amountHint}</p></div>
+<div class="field"><label for="keyName">${key.name}</label><input id="keyName" name="name" maxlength="255" autocomplete="off" value="${given.name}"></div>
+<div class="field"><label for="keyTaxId">${names.taxId}</label><input id="keyTaxId" name="taxId" maxlength="30" autocomplete="off" value="${given.taxId}"${marks('keyTaxId', entry)}>
+${faultLine('keyTaxId', entry)}<p class="hint" id="keyTaxId-hint">${key.payerHint}</p></div>
+<button class="button quiet">${key.button}</button>
+</form></section>`
 }
 
 /** What the bank shows of a code, and what its customer can do. */
@@ -174,7 +200,8 @@ export type Decide = 'approve' | 'empty' | 'fill' | 'drain' | 'reject' | 'cancel
 export function receipts(done: MadePayment[], language: Language): Html[] {
   const { paid, names, reasons } = BANK[language]
   return done.map(({ transfer, payment }) => {
-    const reason = payment?.reason ?? null
+    // One that settles a charge by itself names none all the same.
+    const reason = payment?.settled ? null : (payment?.reason ?? null)
     const facts: [string, Shown][] = [
       [names.amount, html`<strong>${formatReais(transfer.amount)}</strong>`],
       [names.at, formatMoment(transfer.at)],

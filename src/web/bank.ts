@@ -10,22 +10,24 @@ import {
 } from '../core/clocks/commands.ts'
 import type { Move } from '../core/clocks/rules.ts'
 import { waitUntilApplied } from '../core/companies/announce.ts'
-import { nowOf } from '../core/companies/clock.ts'
+import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
 import type { FullApp } from '../core/full-app.ts'
+import { recordUnnamed, sendUnnamed } from '../core/payments/commands.ts'
 import { hasAnySandbox } from '../core/places/across.ts'
 import { asOf } from '../core/recurrences/rules.ts'
 import { list as listRecurrences } from '../core/recurrences/store.ts'
 import { decideAgreement } from '../core/simulated-bank/agreements.ts'
 import { payCode } from '../core/simulated-bank/payments.ts'
 import { latestOfPayers, type Transfer } from '../core/simulated-bank/records.ts'
-import type { Uuid } from '../lib/ids.ts'
+import { newId, type Uuid } from '../lib/ids.ts'
 import type { Language } from '../lib/language.ts'
 import { type Cents, formatReais } from '../lib/money.ts'
 import { Problem, problem } from '../lib/problems.ts'
 import { MAX_AMOUNT } from '../pix/amounts.ts'
 import { addMonths, daysBetween, formatMoment, localDateOf } from '../pix/local-time.ts'
+import { isTaxIdShape, plainTaxId } from '../pix/tax-id.ts'
 import { type CodeContent, findMadePayments, readCode } from './bank-code.ts'
 import { BANK, type BankTexts } from './bank-texts.ts'
 import {
@@ -35,6 +37,7 @@ import {
   type Entry,
   type Field,
   faultLine,
+  keyForm,
   languageField,
   pasteForm,
   receipts,
@@ -65,12 +68,13 @@ export function registerBank(scope: FastifyInstance, site: Site): void {
       return show(site, request, reply, { code: text ?? '' }, ids, text === '')
     })
     // If a form is refused, the browser shows this path, so a reload of it must give a page.
-    for (const path of ['/bank/pay', '/bank/decide', '/bank/clock']) {
+    for (const path of ['/bank/pay', '/bank/key', '/bank/decide', '/bank/clock']) {
       bank.get(path, (request, reply) =>
         reply.redirect(inLanguage('/bank', languageOf(request)), 303),
       )
     }
     bank.post('/bank/pay', (request, reply) => pay(site, request, reply))
+    bank.post('/bank/key', (request, reply) => payToKey(site, request, reply))
     bank.post('/bank/decide', (request, reply) => decide(site, request, reply))
     bank.post('/bank/clock', (request, reply) => advance(site, request, reply))
   })
@@ -99,8 +103,9 @@ async function show(
   const found = seen?.kind === 'fault' ? null : seen
   const own = await ownCompany(site, request)
   const lists = own && (await readLists(app, own, language))
+  const made = found ?? (own && { app, company: own })
   const payments =
-    found && done.length > 0 ? await findMadePayments(found.app, found.company, done) : []
+    made && done.length > 0 ? await findMadePayments(made.app, made.company, done) : []
   const body = html`<section class="card all">
 <h1>${texts.title}</h1>
 <p class="soft">${texts.intro}</p>
@@ -110,7 +115,7 @@ ${receipts(payments, language)}
 ${found && codeCard(found, checked, own?.id === found.company.id, language)}
 <div class="card">${pasteForm(checked, language)}</div>
 </div>
-<div class="column">${lists && listCards(lists, checked, language)}</div>`
+<div class="column">${own && keyForm(checked, own.pixKey, language)}${lists && listCards(lists, checked, language)}</div>`
   return sendDeveloperPage(site, request, reply, 'bank', {
     title: texts.title,
     language,
@@ -172,6 +177,35 @@ async function pay(site: Site, request: FastifyRequest, reply: FastifyReply) {
     done.push(endToEndId)
   }
   return reply.redirect(codeAddress(code, language, done), 303)
+}
+
+/** Sends a Pix to the key of the company, as somebody who types the key and pays no code. */
+async function payToKey(site: Site, request: FastifyRequest, reply: FastifyReply) {
+  const language = asked(request)
+  const own = await ownCompany(site, request)
+  if (!own) throw problem('sandbox_only')
+  const { amount: typed = '', name = '', taxId = '' } = formOf(request)
+  const amount = readReais(typed)
+  const plain = plainTaxId(taxId)
+  const { faults } = BANK[language]
+  const fault =
+    amount === null
+      ? { field: 'keyAmount' as const, text: faults.amount }
+      : plain !== '' && !isTaxIdShape(plain)
+        ? { field: 'keyTaxId' as const, text: faults.taxId }
+        : null
+  if (amount === null || fault) {
+    const key = { amount: typed, name, taxId }
+    return show(site, request, reply, { code: '', key, ...(fault ? { fault } : {}) })
+  }
+  const payer = {
+    ...(name.trim() ? { name: name.trim().slice(0, 255) } : {}),
+    ...(plain ? { taxId: plain } : {}),
+  }
+  const app = withCompanyClock(site.app, own)
+  const pix = await sendUnnamed(app, own, { amount, payer }, `page_${newId()}`)
+  await app.db.transaction((tx) => recordUnnamed(tx, app, own, pix))
+  return reply.redirect(inLanguage(`/bank?done=${pix.endToEndId}`, language), 303)
 }
 
 /** Reads an amount as people write it, in cents: 1.234,56, or 1234.56, or 1234. */

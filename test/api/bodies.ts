@@ -158,8 +158,11 @@ const charges: BodyCase[] = [
     method: 'POST',
     parents: {},
     required: ['amount'],
-    wrong: { amount: ANY_AMOUNT, devMode: NO_BOOLEAN },
-    prepare: async () => ({ path: '/charge/pix/static', good: { amount: 1, devMode: true } }),
+    wrong: { amount: ANY_AMOUNT, externalId: optional(EXTERNAL_ID), devMode: NO_BOOLEAN },
+    prepare: async () => ({
+      path: '/charge/pix/static',
+      good: { amount: 1, externalId: 'balcão', devMode: true },
+    }),
   },
   {
     operationId: 'createPaymentLink',

@@ -199,4 +199,25 @@ const withdrawals: Try[] = [
   }),
 ]
 
-export const MONEY_TRIES: Try[] = [...refunds, ...payments, ...balance, ...withdrawals]
+/** The last, because the balance is another one afterwards. */
+const suggestions: Try[] = [
+  ...on('suggestCharges', {
+    'by amount and payer': async (client) => {
+      const customer = { name: 'Ana Lima', taxId: '11144477735' }
+      dataOf(await client.post('/charge/pix', { amount: 4321, customer }))
+      const paid = await client.post('/sandbox/payment', { amount: 4321, payer: customer })
+      const { endToEndId } = dataOf(paid)
+      return client.get(`/payment/unmatched/${endToEndId}/suggestions`)
+    },
+    nothing: (client, { accepted }) => client.get(`/payment/unmatched/${accepted}/suggestions`),
+    payment_not_found: (client) => client.get(`/payment/unmatched/${NO_PAYMENT}/suggestions`),
+  }),
+]
+
+export const MONEY_TRIES: Try[] = [
+  ...refunds,
+  ...payments,
+  ...balance,
+  ...withdrawals,
+  ...suggestions,
+]

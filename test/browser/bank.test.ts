@@ -43,6 +43,22 @@ test('a payer pastes a code, sees whom they pay and how much, and pays', async (
   await shows(page, endToEndId)
 })
 
+test('a Pix to the key names no charge, and shows who has sent it', async () => {
+  const page = await browser.open(`${local.url}/bank`, { phone: true, javaScript: false })
+  await page.locator('#keyAmount').fill('18,76')
+  await page.getByLabel('Nome de quem paga').fill('Rui Costa')
+  await page.locator('#keyTaxId').fill('123')
+  await press(page, 'Enviar Pix para a chave')
+  await shows(page, 'CPF ou CNPJ inválido.')
+  await page.locator('#keyTaxId').fill('111.444.777-35')
+  await press(page, 'Enviar Pix para a chave')
+  await shows(page, 'nenhuma cobrança tem este identificador (UNKNOWN)')
+  await fitsTheWindow(page)
+  const [{ endToEndId, amount, reason, payer: from }] = await local.get('/payment/unmatched')
+  assert.deepEqual([amount, reason, from.name], [1876, 'UNKNOWN', 'Rui Costa'])
+  await local.post(`/payment/unmatched/${endToEndId}/accept`)
+})
+
 longTest('without scripts a code from the list is paid all the same', async () => {
   const { id } = await charge(local, 777)
   const page = await browser.open(`${local.url}/bank`, { javaScript: false })

@@ -220,7 +220,7 @@ test('a preview shows the page of the payer, and stores nothing', async () => {
 })
 
 test('a static code is created, with a sign to print and its sales', async () => {
-  const made = await owner.post('/new/code', { amount: '2,50' })
+  const made = await owner.post('/new/code', { amount: '2,50', externalId: ' balcão 7 ' })
   assert.match(made.location!, /\/new\/code\/qrs_\w+\?done=made$/)
   const path = `/new/code/${idIn(made.location, 'qrs')}`
   const page = await owner.get(path)
@@ -236,7 +236,9 @@ test('a static code is created, with a sign to print and its sales', async () =>
   const sold = await owner.get(path)
   assert.match(sold.text, /1 venda</)
   assert.match(sold.text, /\/charges\/charge_/)
-  assert.match((await owner.get('/new/code')).text, new RegExp(path))
+  const list = (await owner.get('/new/code')).text
+  assert.match(list, new RegExp(path))
+  assert.match(list, /balcão 7/)
   assert.match((await owner.post('/new/code', { amount: '' })).text, /id="amount-fault">Informe/)
 })
 

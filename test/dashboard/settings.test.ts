@@ -60,6 +60,19 @@ test('a sandbox switches on that tax ids are checked; a live company has no such
   assert.doesNotMatch(page.text, /strictTaxIds/)
 })
 
+test('the rule for exact payments is off at first, and is switched on with its explanation', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const { text } = await owner.get('/settings')
+  assert.match(text, /Quitar sozinho pagamentos exatos sem código/)
+  assert.match(text, /há uma única cobrança desse pagador/)
+  assert.doesNotMatch(text, /name="settlesExactPayments"[^>]*checked/)
+  assert.equal('settlesExactPayments' in (await client.get('/company')).body.data, false)
+  await owner.post('/settings', { ...PROFILE, settlesExactPayments: 'yes' })
+  assert.equal((await client.get('/company')).body.data.settlesExactPayments, true)
+  assert.match((await owner.get('/settings')).text, /name="settlesExactPayments"[^>]*checked/)
+})
+
 test('a wrong profile is shown again, with what is wrong', async () => {
   const client = await api.client()
   const owner = await signIn(api, client.company, { language: 'en' })

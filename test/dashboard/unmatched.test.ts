@@ -236,6 +236,44 @@ test('a charge to settle is found by its id, the reference or the payer, if it i
   assert.match(late.text, /Esta cobrança não pode ser quitada/)
 })
 
+test('a payment to the key is settled by one button, which says why the charge is suggested', async () => {
+  const client = await api.client()
+  const { id: chargeId } = await makeCharge(client, 1990)
+  api.clock.advance(240)
+  const id = await receive(client, 1990, { name: 'Maria da Silva', taxId: '52998224725' })
+  const owner = await signIn(api, client.company)
+  const english = await signIn(api, client.company, { language: 'en' })
+  const viewer = await signIn(api, client.company, { role: 'viewer' })
+  const action = `action="${owner.home}/unmatched/${id}/settle"`
+  for (const path of ['/unmatched', `/unmatched/${id}`]) {
+    const { text } = await owner.get(path)
+    assert.match(text, /Cobrança provável/)
+    assert.match(text, /mesmo valor e mesmo CPF, 4 min depois/)
+    assert.ok(text.includes(action) && text.includes(`name="chargeId" value="${chargeId}"`))
+    assert.ok(!(await viewer.get(path)).text.includes(action))
+    assert.match((await english.get(path)).text, /same amount and same CPF, 4 min later/)
+  }
+  const done = await owner.post(`/unmatched/${id}/settle`, { chargeId })
+  assert.equal(done.location, `${owner.home}/unmatched?done=settled`)
+  assert.equal((await client.get(`/charge/${chargeId}`)).body.data.status, 'COMPLETED')
+  assert.doesNotMatch((await owner.get(`/unmatched/${id}`)).text, /<form[^>]+unmatched/)
+})
+
+test('the timeline says that the rule has settled a charge, and why', async () => {
+  const client = await api.client()
+  await client.put('/company', { settlesExactPayments: true })
+  const { id } = await makeCharge(client, 1990)
+  const from = { name: 'Maria da Silva', taxId: '52998224725' }
+  await client.post('/sandbox/payment', { amount: 1990, payer: from })
+  const owner = await signIn(api, client.company)
+  const { text } = await owner.get(`/charges/${id}`)
+  assert.match(text, /Cobrança quitada pela regra de pagamentos exatos/)
+  assert.match(text, /era a única em aberto deste pagador com este valor/)
+  const log = await owner.get('/settings/activity')
+  assert.match(log.text, /Cobrança quitada pela regra de pagamentos exatos/)
+  assert.match((await owner.get('/unmatched?status=ACCEPTED')).text, /R\$\u00a019,90|19,90/)
+})
+
 test('a charge of another amount is called one of the same payer, and does not stand out', async () => {
   const client = await api.client()
   const paulo = payer({ name: 'Paulo Reis', taxId: '11144477735' })

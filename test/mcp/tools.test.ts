@@ -105,6 +105,17 @@ const TRIES: Record<string, Try> = {
     },
     check: ({ payments }) => assert.ok(payments.some(({ amount }: Any) => amount === 700)),
   },
+  suggest_charges: {
+    args: async () => {
+      const { brCode } = await makeCharge(company, 903)
+      return { endToEndId: await pay(api, brCode, { amount: 703 }) }
+    },
+    unknown: 'payment_not_found',
+    check: ({ suggestions }) => {
+      assert.deepEqual([suggestions[0].amount, suggestions[0].probable], [903, true])
+      assert.equal(suggestions[0].signs[0], 'named')
+    },
+  },
   accept_unmatched_payment: {
     args: async () => ({
       endToEndId: await makeUnmatched(api, company, 701),

@@ -161,9 +161,13 @@ export const OPEN_ASKS: Record<string, (store: FullStore) => Ask[]> = {
   'GET /bank/callbacks/:token': ({ callback }) => [at(callback)],
   'GET /bank/callbacks/:token/:kind': ({ callback }) => [at(`${callback}/pix`)],
   'GET /bank/pay': () => [at('/bank/pay')],
+  'GET /bank/key': () => [at('/bank/key')],
   'GET /bank/decide': () => [at('/bank/decide')],
   'GET /bank/clock': () => [at('/bank/clock')],
   'POST /bank/pay': ({ code }) => [{ path: '/bank/pay', form: form({ code: code.brCode }) }],
+  'POST /bank/key': () => [
+    { path: '/bank/key', form: form({ amount: '1,00', taxId: '52998224725' }) },
+  ],
   'POST /bank/decide': () => [{ path: '/bank/decide', form: LARGE_FORM }],
   'POST /bank/clock': () => [{ path: '/bank/clock', form: LARGE_FORM }],
   'GET /bank': ({ code }) => [at('/bank'), at(`/bank?code=${encodeURIComponent(code.brCode)}`)],

@@ -17,6 +17,8 @@ export const WANTED = [
   'pay due same',
   'pay due more',
   'sell exact',
+  'payKey waits',
+  'payKey settled',
   'pay CANCELED exact',
   'payAgain 201',
   'simulate OPEN 200',

@@ -35,12 +35,15 @@ export type Code = { brCode: string; amount: number }
 
 export type Payment = {
   endToEndId: string
-  code: Code
+  /** Null: it was sent to the key. */
+  code: Code | null
   amount: number
   status: 'MATCHED' | 'UNMATCHED' | 'ACCEPTED' | 'REFUNDING' | 'REFUNDED'
   receivedAt: number
   /** The charge that it was taken for by hand, and how much of it that took. */
   settled: { charge: Charge; amount: number } | null
+  /** Whether the rule took it for that charge, so that it never waited. */
+  isByRule: boolean
 }
 
 /** Money that a bank is ordered to move. */
@@ -66,6 +69,8 @@ export type Withdrawal = Order & {
 
 export type Model = {
   now: number
+  /** Whether exact payments to the key settle charges by themselves. */
+  settlesExact: boolean
   accounts: Accounts
   charges: Charge[]
   codes: Code[]
@@ -82,7 +87,8 @@ const [REFUSED, UNANSWERED] = [66_666, 55_555]
 
 export function newModel(now: number): Model {
   const accounts = { bank: -OPENING, available: OPENING, pending: 0, held: 0, unmatched: 0 }
-  return { now, accounts, charges: [], codes: [], payments: [], refunds: [], withdrawals: [] }
+  const none = { charges: [], codes: [], payments: [], refunds: [], withdrawals: [] }
+  return { now, settlesExact: false, accounts, ...none }
 }
 
 function move({ accounts }: Model, from: Account, to: Account, amount: number): void {
@@ -197,13 +203,37 @@ export function sell(
   })
 }
 
+/**
+ * Money arrives that names nothing. By the rule it settles the only charge of its payer that could
+ * be paid with it now. All charges have one payer. Says whether it did.
+ */
+export function payKey(
+  model: Model,
+  amount: number,
+  isOfPayer: boolean,
+  endToEndId: string,
+): boolean {
+  arrive(model, { endToEndId, code: null, amount }, false)
+  const fitting = model.charges.filter(
+    (charge) =>
+      (charge.status === 'OPEN' || charge.status === 'EXPIRED') &&
+      model.now <= charge.expiresAt &&
+      askedAt(charge, model.now) === amount,
+  )
+  if (!model.settlesExact || !isOfPayer || fitting.length !== 1) return false
+  const payment = model.payments.at(-1)!
+  payment.isByRule = true
+  take(model, payment, fitting[0]!, amount)
+  return true
+}
+
 function arrive(
   model: Model,
   payment: Pick<Payment, 'endToEndId' | 'code' | 'amount'>,
   matched: boolean,
 ): void {
   const status = matched ? 'MATCHED' : 'UNMATCHED'
-  model.payments.push({ ...payment, status, receivedAt: model.now, settled: null })
+  model.payments.push({ ...payment, status, receivedAt: model.now, settled: null, isByRule: false })
   move(model, 'bank', matched ? 'pending' : 'unmatched', payment.amount)
 }
 

@@ -54,6 +54,7 @@ const OWN_ACTIONS = [
   'bank.reconcile',
   'charge.send-mail',
   'charge.settle',
+  'charge.settle-by-rule',
   'company.create',
   'company.pin-version',
   'company.resume',

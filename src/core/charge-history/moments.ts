@@ -15,7 +15,7 @@ export type Moment = {
   events: WrittenEvent[]
 } & (
   | { kind: 'made' | 'canceled'; by: Author | null }
-  | { kind: 'paid'; by: Author | null; settled: boolean }
+  | { kind: 'paid'; by: Author | null; settled: 'by hand' | 'by rule' | null }
   | { kind: 'code' | 'mailed' | 'opened' | 'released' | 'expired' }
   | { kind: 'mail'; mail: Pick<ChargeMail, 'outcome' | 'reason'> }
   | { kind: 'unsent'; mail: UnsentMail }
@@ -78,15 +78,17 @@ function ownMoments(history: History): Bare[] {
   return moments.filter((moment) => moment !== null && moment !== undefined && moment !== false)
 }
 
-/** A charge that the merchant has settled is paid from then on, later than its payment arrived. */
+/** A charge that was settled is paid from then on, later than its payment arrived. */
 function paidMoment(history: History, paymentDate: Date): Bare {
   const { charge, unmatched, entries } = history
-  const settled = unmatched.some((payment) => payment.settled?.chargeId === charge.id)
+  const isSettled = unmatched.some((payment) => payment.settled?.chargeId === charge.id)
+  const isByRule = authorOf(history, /^charge\.settle-by-rule$/) !== null
   const entry = entries.find(
     ({ kind, chargeId }) => kind === 'CHARGE_PAID' && chargeId === charge.id,
   )
   const settledAt = entry?.createdAt ?? timeOf(history, 'charge.paid')
-  const at = (settled && settledAt) || paymentDate
+  const at = (isSettled && settledAt) || paymentDate
+  const settled = isSettled ? (isByRule ? 'by rule' : 'by hand') : null
   return { kind: 'paid', at, by: authorOf(history, /^simulatePayment$/), settled }
 }
 

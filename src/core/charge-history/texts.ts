@@ -38,7 +38,12 @@ const pt = {
   } satisfies Record<MailReason, string>,
   opened: 'Página de pagamento aberta',
   paid: 'Pagamento recebido',
-  settledByHand: 'Cobrança quitada manualmente',
+  settled: {
+    'by hand': 'Cobrança quitada manualmente',
+    'by rule': 'Cobrança quitada pela regra de pagamentos exatos',
+  },
+  byRule:
+    'O Pix veio sem código. A regra da empresa quitou esta cobrança porque era a única em aberto deste pagador com este valor.',
   shortBy: (amount: string) => `Faltaram ${amount} do valor cobrado.`,
   bank: 'Banco do pagador',
   simulated: 'Pagamento simulado',
@@ -119,7 +124,12 @@ const en: HistoryTexts = {
   },
   opened: 'Payment page opened',
   paid: 'Payment received',
-  settledByHand: 'Charge settled by hand',
+  settled: {
+    'by hand': 'Charge settled by hand',
+    'by rule': 'Charge settled by the rule for exact payments',
+  },
+  byRule:
+    'The Pix came without a code. The rule of the company settled this charge, because it was the only open one of this payer with this amount.',
   shortBy: (amount) => `${amount} of the amount did not arrive.`,
   bank: 'Payer’s bank',
   simulated: 'Simulated payment',

@@ -30,7 +30,7 @@ export function titleOf(
     case 'unmatched':
       return arrivedText(charge, moment.payment, texts)
     case 'paid':
-      return moment.settled ? texts.settledByHand : texts.paid
+      return moment.settled ? texts.settled[moment.settled] : texts.paid
     case 'other':
       return moment.events.map(({ type }) => nameOf(type)).join(', ')
     default:

@@ -193,6 +193,7 @@ const code: StaticCode = {
   amount: toCents(250),
   devMode: false,
   brCode: '000201',
+  externalId: null,
   createdAt: START,
 }
 const atTheCounter = (fields: Partial<ReceivedPix> = {}): ReceivedPix => ({

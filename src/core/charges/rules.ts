@@ -128,6 +128,8 @@ export type StaticCode = {
   amount: Cents
   devMode: boolean
   brCode: string
+  /** The merchant's own name of it, which its sales have too. */
+  externalId: string | null
   createdAt: Date
 }
 
@@ -386,6 +388,13 @@ export function settle(charge: Charge, money: Receipt, terms: Terms): Change {
 export const isSettleable = (charge: Charge): boolean =>
   (charge.status === 'OPEN' || charge.status === 'EXPIRED') && !isSubscriptionLink(charge)
 
+/**
+ * Whether a payment that names no charge is what this one asks for, in its time: it would pay it if
+ * it named it.
+ */
+export const isExact = (charge: Charge, pix: ReceivedPix): boolean =>
+  isSettleable(charge) && pix.receivedAt >= charge.createdAt && unmatched(charge, pix) === null
+
 function requireSettleable(charge: Charge): void {
   if (isSettleable(charge)) return
   throw problem(
@@ -405,6 +414,7 @@ export function saleOf(code: StaticCode, pix: ReceivedPix, terms: Terms): Match 
     kind: 'STATIC',
     amount: code.amount,
     devMode: code.devMode,
+    externalId: code.externalId,
     brCode: code.brCode,
     staticCodeId: code.id,
     createdAt: pix.receivedAt,

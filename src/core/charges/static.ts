@@ -8,7 +8,8 @@ import { accepted } from '../../provider/providers.ts'
 import type { Uses } from '../app.ts'
 import { type Company, salesLimitOf } from '../companies/rules.ts'
 import type { StaticCode } from './rules.ts'
-import type { NewStaticCode, SalesLimits } from './view.ts'
+import type { NewStaticCode } from './static-view.ts'
+import type { SalesLimits } from './view.ts'
 
 const STATIC_CODE = tableOf<StaticCode>({
   companyId: ['company_id', 'uuid'],
@@ -16,6 +17,7 @@ const STATIC_CODE = tableOf<StaticCode>({
   amount: ['amount', 'cents'],
   devMode: ['dev_mode', 'bool'],
   brCode: ['br_code', 'text'],
+  externalId: ['external_id', 'text'],
   createdAt: ['created_at', 'timestamptz'],
 })
 
@@ -103,7 +105,15 @@ export async function createStaticCode(
   const id = newId()
   const provider = app.providers.of(company, devMode)
   const { brCode } = accepted(await provider.issueStaticCode(company, { id, amount }))
-  const code = { companyId: company.id, id, amount, devMode, brCode, createdAt: app.clock.now() }
+  const code = {
+    companyId: company.id,
+    id,
+    amount,
+    devMode,
+    brCode,
+    externalId: body.externalId ?? null,
+    createdAt: app.clock.now(),
+  }
   return {
     async save(tx) {
       await insertStaticCode(tx, code)

@@ -34,7 +34,6 @@ import {
   PAYMENT_STATUSES,
   type PaymentStatus,
   PIX_LIFETIME_S,
-  type StaticCode,
 } from './rules.ts'
 import { openShipping, STATES } from './shipping.ts'
 
@@ -82,7 +81,7 @@ const Lifetime = (fallback: number) =>
   })
 
 /** Base64 needs no escaping, and to search a long image for it would take most of the time. */
-const DataUrl = (description: string) => Type.String({ format: 'unsafe', description })
+export const DataUrl = (description: string) => Type.String({ format: 'unsafe', description })
 
 /** Characters, as the scheme counts them. */
 const Description = Type.String({
@@ -90,7 +89,7 @@ const Description = Type.String({
   description: 'What the payer reads on the payment page, and in the app of their bank',
 })
 
-const DevMode = Type.Optional(
+export const DevMode = Type.Optional(
   Type.Boolean({ default: false, description: 'For tests: simulate-payment pays it' }),
 )
 
@@ -184,8 +183,6 @@ export const NewPixCharge = Type.Object({
   devMode: DevMode,
 })
 
-export const NewStaticCode = Type.Object({ amount: Amount(1, 'Cents'), devMode: DevMode })
-
 export const NewLink = Type.Object({
   total: Type.Optional(Amount(MIN_CHARGE, 'Cents; when omitted it is calculated from items')),
   customerId: Type.Optional(Type.String({ maxLength: 255, description: 'An existing customer' })),
@@ -251,13 +248,6 @@ export const CreatedLink = Type.Object({
         'What is allowed, but probably a mistake: a total that differs from the sum of the items. In sentences; left out if there is nothing',
     }),
   ),
-})
-
-export const StaticCodeView = Type.Object({
-  correlationID: Type.String(),
-  brCode: Type.String(),
-  qrCodeImage: DataUrl('QR image as PNG data URL'),
-  devMode: Type.Boolean(),
 })
 
 export const SalesLimits = Type.Object({
@@ -381,15 +371,6 @@ export function showCreatedPix(charge: Charge, app: Addressing): Static<typeof C
 }
 
 const describe = ({ description }: Charge) => (description === null ? {} : { description })
-
-export function showStaticCode(code: StaticCode): Static<typeof StaticCodeView> {
-  return {
-    correlationID: toPublic('qrs', code.id),
-    brCode: code.brCode,
-    qrCodeImage: qrDataUrl(code.brCode),
-    devMode: code.devMode,
-  }
-}
 
 export function showCreatedLink(
   charge: Charge,

@@ -37,6 +37,7 @@ const COMPANY: Company = {
   suspendedAt: null,
   mailsReceipts: true,
   strictTaxIds: false,
+  settlesExactPayments: false,
   createdAt: START,
   updatedAt: START,
 }
@@ -101,6 +102,7 @@ test('only the fields sent change, and a key changes none that is the operatorâ€
     language: 'en',
     mailsReceipts: false,
     strictTaxIds: true,
+    settlesExactPayments: true,
     pixKey: 'b@example.com',
     taxId: '52998224725',
   }

@@ -15,6 +15,7 @@ export const OWN_FIELDS = [
   'language',
   'mailsReceipts',
   'strictTaxIds',
+  'settlesExactPayments',
 ] as const
 
 /** What only an operator can change: it says whose money it is and where it goes. */

@@ -28,6 +28,8 @@ export type Company = {
   mailsReceipts: boolean
   /** Whether a sandbox checks the digits of payers' tax ids, as a live company always does. */
   strictTaxIds: boolean
+  /** Whether a payment that names no charge settles the only charge that it fits. */
+  settlesExactPayments: boolean
   /** How far a sandbox has moved its time ahead of the real one; 0 for all others. */
   clockAhead_ms: number
   /** The connection to its bank; a live company may have none, a sandbox has the simulated one. */
@@ -90,6 +92,7 @@ export type NewCompany = Pick<Company, 'name' | 'taxId' | 'email' | 'mode'> &
       | 'language'
       | 'mailsReceipts'
       | 'strictTaxIds'
+      | 'settlesExactPayments'
     >
   > & {
     staticSalesLimit?: number | null

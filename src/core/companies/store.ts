@@ -34,6 +34,7 @@ const COMPANY = tableOf<Company>({
   staticSalesLimit: ['static_sales_limit', 'int8'],
   mailsReceipts: ['mails_receipts', 'bool'],
   strictTaxIds: ['strict_tax_ids', 'bool'],
+  settlesExactPayments: ['settles_exact_payments', 'bool'],
   clockAhead_ms: ['clock_ahead_ms', 'int8'],
   bankId: ['bank_id', 'uuid'],
   payouts: ['payouts', 'text'],
@@ -154,6 +155,7 @@ const CHANGED_COLUMNS: Record<ChangeableField, string> = {
   language: 'language',
   mailsReceipts: 'mails_receipts',
   strictTaxIds: 'strict_tax_ids',
+  settlesExactPayments: 'settles_exact_payments',
   pixKey: 'pix_key',
   taxId: 'tax_id',
 }

@@ -21,6 +21,11 @@ const StrictTaxIds = Type.Boolean({
     'Whether a sandbox company checks the digits of payers’ CPF and CNPJ, as a live one always does',
 })
 
+const SettlesExactPayments = Type.Boolean({
+  description:
+    'Whether a Pix that names no charge settles one by itself: the only charge that its payer (same CPF or CNPJ, whole) could pay with the same amount when it arrived',
+})
+
 export const CompanyView = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -40,6 +45,7 @@ export const CompanyView = Type.Object({
   settlementDelay: Type.Integer({ description: 'Seconds from PAID to RECEIVED' }),
   mailsReceipts: MailsReceipts,
   strictTaxIds: Type.Optional(StrictTaxIds),
+  settlesExactPayments: Type.Optional(SettlesExactPayments),
   createdAt: Type.String({ format: 'date-time' }),
 })
 
@@ -57,6 +63,7 @@ const CHANGES = {
   language: Type.Enum(['pt', 'en']),
   mailsReceipts: MailsReceipts,
   strictTaxIds: StrictTaxIds,
+  settlesExactPayments: SettlesExactPayments,
 } satisfies Record<OwnField, TSchema>
 
 export const CompanyChange = Type.Partial(Type.Object(CHANGES))
@@ -89,6 +96,7 @@ export function showCompany(company: Company): Static<typeof CompanyView> {
     settlementDelay: company.releaseDelay_s,
     mailsReceipts: company.mailsReceipts,
     ...(company.strictTaxIds ? { strictTaxIds: true } : {}),
+    ...(company.settlesExactPayments ? { settlesExactPayments: true } : {}),
     createdAt: company.createdAt.toISOString(),
   }
 }

@@ -1,5 +1,5 @@
 import type { Uuid } from '../../lib/ids.ts'
-import { isTaxIdShape } from '../../pix/tax-id.ts'
+import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
 import { type Company, checksTaxIds, taxIdFault } from '../companies/rules.ts'
 
 type CustomerStatus = 'ACTIVE' | 'INACTIVE'
@@ -62,6 +62,19 @@ export function checkDigitsFault(company: Company, taxId: unknown, path: string)
   if (typeof taxId !== 'string' || !isTaxIdShape(taxId)) return null
   const fault = taxIdFault(checksTaxIds(company), taxId)
   return fault && `${path}: ${fault}`
+}
+
+/**
+ * Who has paid, as a bank names them, if that is enough for a customer: a name and a whole tax id.
+ * Some banks mask it, which is never that of a customer.
+ */
+export function payerNamed(
+  company: Pick<Company, 'mode' | 'strictTaxIds'>,
+  payer: { name?: string; taxId?: string } | null | undefined,
+): Person | null {
+  const [name, taxId] = [payer?.name?.trim() ?? '', plainTaxId(payer?.taxId ?? '')]
+  const isKnown = name !== '' && name.length <= 255
+  return isKnown && taxIdFault(checksTaxIds(company), taxId) === null ? { name, taxId } : null
 }
 
 /** Changes only the fields that were sent. Null removes an optional one. */

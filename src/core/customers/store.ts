@@ -92,38 +92,59 @@ export async function find(
   return found && open(vault, found)
 }
 
-/** The customer with the tax id of a payer. Creates one if there is none. */
-export async function findOrCreate(
-  tx: Tx,
-  companyId: Uuid,
-  payer: SealedPerson & { name: string },
-  now: Date,
-): Promise<Uuid> {
-  const [known] = await tx.query<{ id: Uuid }>({
-    text: `select id from customers where company_id = $1 and tax_id_index = $2
-           order by id limit 1`,
-    values: [companyId, payer.index],
+/** The payer of something at a moment, who is a customer or becomes one. */
+export type MadePayer = { companyId: Uuid; payer: SealedPerson & { name: string }; at: Date }
+
+const FIND_OR_CREATE = `with input as (
+    select ${CUSTOMER.inserted('i')}, i.phone_index
+    from unnest(${CUSTOMER.parameters(1)}, $${CUSTOMER.count + 1}::bytea[])
+      i (${CUSTOMER.names}, phone_index)
+  ), payer as materialized (
+    select distinct on (i.company_id, i.tax_id_index) i.*,
+      (select c.id from customers c where c.company_id = i.company_id
+         and c.tax_id_index = i.tax_id_index order by c.id limit 1) as known_id
+    from input i order by i.company_id, i.tax_id_index
+  ), made as (
+    insert into customers (${CUSTOMER.names}, phone_index)
+    select ${CUSTOMER.select('p')}, p.phone_index from payer p where p.known_id is null
+    on conflict (company_id, tax_id_index) where origin = 'charge'
+      do update set updated_at = customers.updated_at
+    returning company_id, tax_id_index, id
+  )
+  select company_id, tax_id_index, known_id as id from payer where known_id is not null
+  union all select company_id, tax_id_index, id from made`
+
+const payerKey = (companyId: Uuid, index: Buffer): string => `${companyId} ${index.toString('hex')}`
+
+/**
+ * The customers with the tax ids of payers, in their order. Those who are not there are created, in
+ * the order of the tax ids, so that two transactions cannot wait for each other.
+ */
+export async function findOrCreate(tx: Tx, wanted: MadePayer[]): Promise<Uuid[]> {
+  if (wanted.length === 0) return []
+  const customers = wanted.map(
+    ({ companyId, payer: { name, index, sealed }, at }): StoredCustomer => ({
+      companyId,
+      id: newId(),
+      name,
+      status: 'ACTIVE',
+      index,
+      sealed,
+      origin: 'charge',
+      createdAt: at,
+      updatedAt: at,
+    }),
+  )
+  const phones = bytes(wanted.map(({ payer }) => payer.phoneIndex ?? null))
+  const rows = await tx.query<{ company_id: Uuid; tax_id_index: Buffer; id: Uuid }>({
+    name: 'find_or_create_customers',
+    text: FIND_OR_CREATE,
+    values: [...CUSTOMER.values(customers), phones],
   })
-  if (known) return known.id
-  const customer: StoredCustomer = {
-    companyId,
-    id: newId(),
-    name: payer.name,
-    status: 'ACTIVE',
-    index: payer.index,
-    sealed: payer.sealed,
-    origin: 'charge',
-    createdAt: now,
-    updatedAt: now,
-  }
-  const [made] = await tx.query<{ id: Uuid }>({
-    text: `${INSERT}
-           on conflict (company_id, tax_id_index) where origin = 'charge'
-             do update set updated_at = customers.updated_at
-           returning id`,
-    values: CUSTOMER.values([customer]),
-  })
-  return made!.id
+  const found = new Map(
+    rows.map(({ company_id, tax_id_index, id }) => [payerKey(company_id, tax_id_index), id]),
+  )
+  return wanted.map(({ companyId, payer }) => found.get(payerKey(companyId, payer.index))!)
 }
 
 export async function list(

@@ -42,6 +42,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   staticSalesLimit: null,
   mailsReceipts: true,
   strictTaxIds: false,
+  settlesExactPayments: false,
   bankId: null,
   payouts: null,
   payoutKey: null,

@@ -17,11 +17,15 @@ import type { Charge } from '../charges/rules.ts'
 import { amountAt, settle, simulation, withCode } from '../charges/rules.ts'
 import { findMany } from '../charges/store.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
+import { payerNamed } from '../customers/rules.ts'
+import { sealPerson } from '../customers/sealing.ts'
+import { findOrCreate } from '../customers/store.ts'
 import { queueMails } from '../mails/store.ts'
 import type { AppWithCallbacks } from './callbacks.ts'
 import { matchPayments } from './match.ts'
 import type { Payment } from './rules.ts'
 import * as rules from './rules.ts'
+import { openPayer } from './sealing.ts'
 import * as store from './store.ts'
 
 /**
@@ -122,6 +126,22 @@ export async function acceptPayment(
   const money = { ...kept, amount: rules.undecidedOf(kept) }
   await post(tx, companyId, kept.booked ? [paymentAccepted(money)] : [], now)
   return { payment: kept, changed: true }
+}
+
+/** Who has sent money that the merchant keeps is a customer, as who pays a charge. */
+export async function keepPayer(
+  tx: Tx,
+  app: Uses<'clock' | 'vault'>,
+  company: Company,
+  payment: Payment,
+): Promise<void> {
+  // A charge that it names or has settled has its payer.
+  const { chargeId, settled } = payment
+  const isKnown = payment.payer !== null && chargeId === null && settled === null
+  const person = isKnown && payerNamed(company, openPayer(app.vault, payment, payment.payer!))
+  if (!person) return
+  const payer = { name: person.name, ...sealPerson(app.vault, company.id, person) }
+  await findOrCreate(tx, [{ companyId: company.id, payer, at: app.clock.now() }])
 }
 
 async function lockUnmatched(tx: Tx, companyId: Uuid, endToEndId: string): Promise<Payment> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { type Candidate, LIKELY, likelihoodOf, likelyCharge } from './likely-charge.ts'
+import { type Candidate, LIKELY, likelihoodOf, rankCharges } from './likely-charge.ts'
 
 const RECEIVED = new Date('2026-08-20T15:00:00Z')
 const HOUR_MS = 3_600_000
@@ -79,11 +79,13 @@ test('the order of the charges does not matter, and only what is likely is named
     )
   fc.assert(
     fc.property(payments, shuffled, (payment, [list, other]) => {
-      const found = likelyCharge(payment, list)
-      assert.equal(found?.charge.id, likelyCharge(payment, other)?.charge.id)
-      const best = Math.max(-1, ...list.map((charge) => scoreOf(payment, charge)))
-      assert.equal(found !== null, best >= LIKELY)
-      if (found) assert.equal(scoreOf(payment, found.charge), best)
+      const idsOf = (charges: typeof list) =>
+        rankCharges(payment, charges).map(({ charge }) => charge.id)
+      assert.deepEqual(idsOf(list), idsOf(other))
+      const likely = list.filter((charge) => scoreOf(payment, charge) >= LIKELY)
+      assert.deepEqual(idsOf(list).sort(), likely.map(({ id }) => id).sort())
+      const [best, ...rest] = rankCharges(payment, list)
+      for (const one of rest) assert.ok(best!.isProbable ? true : !one.isProbable)
     }),
   )
 })
@@ -104,8 +106,26 @@ test('the signs say why: amount, tax id even if it is masked, name in any spelli
   const signsOf = (fields: Partial<Candidate>) => likelihoodOf(payment, made(fields))!.signs
   assert.deepEqual(signsOf({}), ['amount'])
   assert.deepEqual(signsOf({ amount: 1, createdAt: RECEIVED }), ['time'])
-  assert.deepEqual(signsOf({ payer: { name: null, taxId: '52998224725' } }), ['amount', 'taxId'])
+  assert.deepEqual(signsOf({ payer: { name: null, taxId: '52998224725' } }), [
+    'amount',
+    'partOfTaxId',
+  ])
   assert.deepEqual(signsOf({ payer: { name: null, taxId: '11144477735' } }), ['amount'])
   assert.deepEqual(signsOf({ payer: { name: 'Maria Silva', taxId: null } }), ['amount', 'name'])
   assert.deepEqual(signsOf({ payer: { name: 'José da Costa', taxId: null } }), ['amount'])
+})
+
+test('only an unpaid charge of the same amount and payer is probable', () => {
+  fc.assert(
+    fc.property(payments, charges, (payment, charge) => {
+      const found = likelihoodOf(payment, charge)
+      if (!found?.isProbable) return
+      assert.ok(charge.isUnpaid && charge.amount === payment.amount)
+      assert.ok(found.signs.some((sign) => /axId|name/.test(sign)))
+      const [given, known] = [payment.payer.taxId, charge.payer.taxId]
+      const whole = /^(\d{11}|\d{14})$/
+      if (whole.test(given ?? '') && whole.test(known ?? '')) assert.equal(given, known)
+      assert.ok(found.score >= LIKELY)
+    }),
+  )
 })

@@ -1,7 +1,9 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Cents } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
-import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
+import { isTaxIdShape, kindOfTaxId, plainTaxId } from '../../pix/tax-id.ts'
+import { findDueNear } from '../charges/payable-store.ts'
 import { amountAt, asOf, type Charge } from '../charges/rules.ts'
 import { searchCharges } from '../charges/search.ts'
 import { findMany } from '../charges/store.ts'
@@ -16,7 +18,7 @@ type KnownPayer = { name: string | null; taxId: string | null }
 /** A received payment that matched no charge. */
 type Unassigned = { amount: number; receivedAt: Date; payer: KnownPayer }
 
-/** A charge that the payment may have been meant for. */
+/** A charge that the payment may have been meant for, with what it asked for at that moment. */
 export type Candidate = {
   amount: number
   createdAt: Date
@@ -25,14 +27,17 @@ export type Candidate = {
   payer: KnownPayer
 }
 
-/** What speaks for a charge. */
-const SIGNS = ['amount', 'taxId', 'name', 'time'] as const
+/** What speaks for a charge. `partOfTaxId`: the bank masks the others of its digits. */
+export const SIGNS = ['named', 'amount', 'taxId', 'partOfTaxId', 'name', 'time'] as const
 export type Sign = (typeof SIGNS)[number]
 
-/** How likely a charge is, from 0 to 100, and why. */
-type Likelihood = { score: number; signs: Sign[] }
+/**
+ * How likely a charge is, from 0 to 100, and why. It is probable only if it is unpaid and both its
+ * amount and its payer fit: the same payer pays for other things too, and others pay the same.
+ */
+type Likelihood = { score: number; signs: Sign[]; isProbable: boolean }
 
-const POINTS = { amount: 35, taxId: 40, maskedTaxId: 30, name: 15, time: 10 }
+const POINTS = { amount: 35, taxId: 40, partOfTaxId: 30, name: 15, time: 10 }
 /** A charge that is paid, or was canceled, is likely only if the payer is the same. */
 const NOT_UNPAID = 15
 /** A charge with fewer points is not worth showing: the same amount is not enough alone. */
@@ -45,41 +50,52 @@ const DAY_MS = 24 * HOUR_MS
 export function likelihoodOf(payment: Unassigned, charge: Candidate): Likelihood | null {
   const age_ms = payment.receivedAt.getTime() - charge.createdAt.getTime()
   if (age_ms < 0) return null
-  const points: Record<Sign, number> = {
+  const taxId = comparedTaxIds(payment.payer.taxId, charge.payer.taxId)
+  const points: Partial<Record<Sign, number>> = {
     amount: payment.amount === charge.amount ? POINTS.amount : 0,
-    taxId: taxIdPoints(payment.payer.taxId, charge.payer.taxId),
+    taxId: taxId === 'same' ? POINTS.taxId : 0,
+    partOfTaxId: taxId === 'same in part' ? POINTS.partOfTaxId : 0,
     name: Math.round(POINTS.name * sharedWords(payment.payer.name, charge.payer.name)),
     time: timePoints(age_ms),
   }
-  const sum = SIGNS.reduce((all, sign) => all + points[sign], 0)
+  const signs = SIGNS.filter((sign) => (points[sign] ?? 0) > 0)
+  const sum = signs.reduce((all, sign) => all + points[sign]!, 0)
   const score = Math.max(0, sum - (charge.isUnpaid ? 0 : NOT_UNPAID))
-  return { score, signs: SIGNS.filter((sign) => points[sign] > 0) }
+  const isSamePerson = taxId === 'unknown' ? points.name === POINTS.name : taxId !== 'different'
+  const isProbable = charge.isUnpaid && points.amount !== 0 && isSamePerson
+  return { score, signs, isProbable }
 }
 
-/**
- * The charge that a payment was most likely meant for, and why. Null if none is likely. Of two
- * that are as likely it is the newer one.
- */
-export function likelyCharge<C extends Candidate & { id: string }>(
+type Ranked<C> = Likelihood & { charge: C }
+
+/** The likely charges of a payment, the best first. Of two as likely the newer one is before. */
+export function rankCharges<C extends Candidate & { id: string }>(
   payment: Unassigned,
   charges: C[],
-): { charge: C; signs: Sign[] } | null {
+): Ranked<C>[] {
   const likely = charges.flatMap((charge) => {
     const found = likelihoodOf(payment, charge)
     return found && found.score >= LIKELY ? [{ charge, ...found }] : []
   })
-  const [best] = likely.sort((a, b) => b.score - a.score || (a.charge.id < b.charge.id ? 1 : -1))
-  return best ? { charge: best.charge, signs: best.signs } : null
+  const order = (a: Ranked<C>, b: Ranked<C>) =>
+    Number(b.isProbable) - Number(a.isProbable) ||
+    b.score - a.score ||
+    (a.charge.id < b.charge.id ? 1 : -1)
+  return likely.sort(order)
 }
 
 /** Compares digit by digit where both show one. A mask that hides most of them is no sign. */
-function taxIdPoints(given: string | null, known: string | null): number {
-  if (given === null || known === null) return 0
+function comparedTaxIds(
+  given: string | null,
+  known: string | null,
+): 'same' | 'same in part' | 'different' | 'unknown' {
+  if (given === null || known === null) return 'unknown'
   const [one, other] = [plainTaxId(given), plainTaxId(known)]
-  if (one.length !== other.length) return 0
+  if (one.length !== other.length) return 'unknown'
   const shown = [...one].flatMap((digit, i) => (digit === '*' ? [] : [[digit, other[i]]]))
-  if (shown.length < 6 || shown.some(([a, b]) => a !== b)) return 0
-  return shown.length === one.length ? POINTS.taxId : POINTS.maskedTaxId
+  if (shown.some(([a, b]) => a !== b)) return 'different'
+  if (shown.length < 6) return 'unknown'
+  return shown.length === one.length ? 'same' : 'same in part'
 }
 
 /** The part of the words of the shorter name that the other name has too, from 0 to 1. */
@@ -112,47 +128,67 @@ const MAX_COMPARED = 20
 
 type Where = { db: Tx; vault: Vault; company: Company; now: Date }
 
-/** The charge that a payment probably belongs to. `named`: the payment itself names it. */
-export type Suggestion = { charge: Charge; signs: Sign[] | 'named' }
+/** A charge that a payment may belong to, as it is now, and why. */
+export type Suggestion = {
+  charge: Charge
+  signs: Sign[]
+  isProbable: boolean
+  /** What the charge asked for when the payment arrived. */
+  asked: Cents
+  /** How long after the charge was made the payment arrived. */
+  age_ms: number
+  payerKind: 'cpf' | 'cnpj' | null
+}
 
-/** The charges that payments which matched none probably belong to, by the id of the payment. */
+/** The charges that payments which matched none may belong to, by their ids, the best first. */
 export async function findLikely(
   where: Where,
   payments: Payment[],
-): Promise<Map<Uuid, Suggestion>> {
-  const found = new Map<Uuid, Suggestion>()
-  const named = payments.filter(({ chargeId }) => chargeId !== null)
-  const companyId = where.company.id
-  const charges = await findMany(
-    where.db,
-    named.map(({ chargeId }) => ({ companyId, id: chargeId! })),
-  )
-  for (const [i, { id }] of named.entries()) {
-    const charge = charges[i]
-    if (charge) found.set(id, { charge: asOf(charge, where.now), signs: 'named' })
-  }
-  for (const payment of payments) {
-    const likely = payment.chargeId === null ? await findLikelyOf(where, payment) : null
-    if (likely) found.set(payment.id, likely)
-  }
+): Promise<Map<Uuid, Suggestion[]>> {
+  const found = new Map<Uuid, Suggestion[]>()
+  for (const payment of payments) found.set(payment.id, await findSuggestions(where, payment))
   return found
 }
 
-async function findLikelyOf(where: Where, payment: Payment): Promise<Suggestion | null> {
-  const { vault, company } = where
+/** The charges that a payment may belong to, the best first. One that it names is before others. */
+export async function findSuggestions(where: Where, payment: Payment): Promise<Suggestion[]> {
+  const { vault, company, db, now } = where
+  const { amount, receivedAt, chargeId } = payment
   const sealed = payment.payer && openPayer(vault, payment, payment.payer)
   const payer = { name: sealed?.name ?? null, taxId: sealed?.taxId ?? null }
-  const compared = (await findCompared(where, payment, payer.taxId)).map((charge) => ({
-    ...charge,
+  const [named] =
+    chargeId === null ? [] : await findMany(db, [{ companyId: company.id, id: chargeId }])
+  const compared = await findCompared(where, payment, payer.taxId)
+  const unassigned = { amount, receivedAt, payer }
+  const candidateOf = (charge: Charge) => ({
+    id: charge.id,
     charge,
-    amount: amountAt(charge, payment.receivedAt),
-    isUnpaid: charge.status === 'OPEN' || charge.status === 'EXPIRED',
+    amount: amountAt(charge, receivedAt),
+    createdAt: charge.createdAt,
+    isUnpaid: isUnpaid(charge),
     payer: payerOf(vault, company, charge),
+  })
+  const others = compared.filter(({ id }) => id !== chargeId).map(candidateOf)
+  const ranked = rankCharges(unassigned, others).map((one) => ({ ...one, ...one.charge }))
+  const first = named && candidateOf(asOf(named, now))
+  const signs = first && likelihoodOf(unassigned, first)?.signs
+  const all = [
+    ...(first
+      ? [{ ...first, signs: ['named' as const, ...(signs ?? [])], isProbable: first.isUnpaid }]
+      : []),
+    ...ranked,
+  ]
+  return all.map(({ charge, signs, isProbable, amount: asked, payer: { taxId } }) => ({
+    charge,
+    signs,
+    isProbable,
+    asked,
+    age_ms: receivedAt.getTime() - charge.createdAt.getTime(),
+    payerKind: taxId !== null && isTaxIdShape(taxId) ? kindOfTaxId(taxId) : null,
   }))
-  const { amount, receivedAt } = payment
-  const likely = likelyCharge({ amount, receivedAt, payer }, compared)
-  return likely && { charge: likely.charge.charge, signs: likely.signs }
 }
+
+const isUnpaid = ({ status }: Charge): boolean => status === 'OPEN' || status === 'EXPIRED'
 
 /** Charges from before the payment, of its amount or of its payer, that its source could pay. */
 async function findCompared(
@@ -164,11 +200,12 @@ async function findCompared(
   // Ids are in the order of time, so these are the newest from before the payment.
   const page = { limit: MAX_COMPARED, after: id }
   const plain = plainTaxId(taxId ?? '')
-  const [ofAmount, ofPayer] = await Promise.all([
+  const [ofAmount, ofPayer, due] = await Promise.all([
     searchCharges(where, { amount }, page),
     isTaxIdShape(plain) ? searchCharges(where, { taxId: plain }, page) : [],
+    findDueNear(db, company.id, amount, id),
   ])
-  const all = new Map([...ofAmount, ...ofPayer].map((charge) => [charge.id, charge]))
+  const all = new Map([...ofAmount, ...ofPayer, ...due].map((charge) => [charge.id, charge]))
   return [...all.values()]
     .filter(({ devMode }) => payableBy(company, devMode) === source)
     .map((charge) => asOf(charge, now))

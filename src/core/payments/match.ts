@@ -3,21 +3,27 @@ import type { Books } from '../../ledger/books.ts'
 import { lockBooksOfMany, postAll } from '../../ledger/post.ts'
 import { type Posting, paymentUnmatched } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
+import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
+import { recordActivity } from '../activity/record.ts'
+import { SERVICE } from '../activity/rules.ts'
 import type { App } from '../app.ts'
 import { receiptMails } from '../charges/mails.ts'
 import { record } from '../charges/record.ts'
 import type { Charge, Match, StaticCode, Terms } from '../charges/rules.ts'
-import { matchPayment, saleOf } from '../charges/rules.ts'
+import { isExact, matchPayment, saleOf, settle } from '../charges/rules.ts'
 import { findStaticCodes } from '../charges/static.ts'
 import { lockMany, type WhenLocked } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
+import { payerNamed } from '../customers/rules.ts'
+import { sealPayer as sealPerson } from '../customers/sealing.ts'
+import { findOrCreate } from '../customers/store.ts'
 import { emit, unmatchedEvent } from '../events.ts'
 import { queueMails } from '../mails/store.ts'
+import { type Exact, findExact } from './exact.ts'
 import {
   isBooked,
   isToMatch,
@@ -25,6 +31,7 @@ import {
   payableBy,
   postingsOfPaid,
   type Recorded,
+  withSettled,
 } from './rules.ts'
 import { sealPayer } from './sealing.ts'
 import * as store from './store.ts'
@@ -74,14 +81,15 @@ export async function matchGroups(
   // statements are sent together, and carried out in this order. Whoever waits for no lock can have
   // the books at once, because nobody can wait for them while they wait for somebody.
   const companyIds = groups.map(({ company }) => company.id)
+  const exact = await findExact(tx, app.vault, groups)
   const [named, recorded, books] = await Promise.all([
-    lockNamed(tx, groups, whenLocked),
+    lockNamed(tx, groups, exact, whenLocked),
     findRecorded(tx, groups),
     whenLocked === 'skip' ? lockBooksOfMany(tx, companyIds, 'skip') : null,
   ])
   const open = await findOpen(tx, named, recorded, whenLocked)
   const locked = await withBooks(tx, open, books)
-  const decided = locked.map(decideGroup)
+  const decided = await withPayers(tx, app.vault, locked.map(decideGroup))
   await write(tx, app, decided)
   const results = new Map(decided.map((group) => [group.company.id, resultsOf(group)]))
   return groups.map(({ company }) => results.get(company.id) ?? null)
@@ -95,14 +103,18 @@ function resultsOf({ payments, decisions }: DecidedGroup): MatchResult[] {
 }
 
 /** A group whose charges are locked. */
-type NamedGroup = PaymentGroup & { distinct: ReceivedPix[]; named: Named }
+type NamedGroup = PaymentGroup & { distinct: ReceivedPix[]; named: Named; exact: Exact }
+
+const NONE: Exact = new Map()
 
 async function lockNamed(
   tx: Tx,
   groups: PaymentGroup[],
+  exact: Map<Uuid, Exact>,
   whenLocked: WhenLocked,
 ): Promise<NamedGroup[]> {
-  const ids = groups.map(({ company: { id }, payments }) => namesOf(id, payments))
+  const exactOf = ({ company }: PaymentGroup) => exact.get(company.id) ?? NONE
+  const ids = groups.map((group) => namesOf(group, exactOf(group)))
   const wanted = ids.flatMap(({ charges }) => charges)
   const charges = wanted.length > 0 ? await lockMany(tx, wanted, whenLocked) : []
   const byCompany = Map.groupBy(charges, ({ companyId }) => companyId)
@@ -118,7 +130,8 @@ async function lockNamed(
       codes: new Map(codes.map((code) => [code.id, code])),
     }
     const distinct = [...new Map(payments.map((pix) => [pix.endToEndId, pix])).values()]
-    locked.push({ ...group, distinct, named: payable(found, company, arrival.source) })
+    const named = payable(found, company, arrival.source)
+    locked.push({ ...group, distinct, named, exact: exactOf(group) })
   }
   return locked
 }
@@ -146,10 +159,11 @@ async function withBooks(
   })
 }
 
-/** The ids of charges and static codes that payments name. */
-function namesOf(companyId: Uuid, payments: ReceivedPix[]) {
+/** The ids of charges and static codes that payments name, or settle without naming them. */
+function namesOf({ company: { id: companyId }, payments }: PaymentGroup, exact: Exact) {
   const names = payments.map(({ txid }) => namedBy(txid))
-  const chargeIds = names.flatMap((name) => (name && 'charge' in name ? [name.charge] : []))
+  const namedIds = names.flatMap((name) => (name && 'charge' in name ? [name.charge] : []))
+  const chargeIds = [...namedIds, ...exact.values()]
   const codeIds = names.flatMap((name) => (name && 'code' in name ? [name.code] : []))
   return {
     charges: [...new Set(chargeIds)].map((id) => ({ companyId, id })),
@@ -229,22 +243,33 @@ function payable({ charges, codes }: Named, company: Company, source: Source): N
   }
 }
 
-type Decision = OpenPayment & { match: Match; chargeId: Uuid | null }
+/** `byRule`: it names no charge, and settles the only one that it fits. */
+type Decision = OpenPayment & { match: Match; chargeId: Uuid | null; byRule?: true }
 
 /** A group with a decision about each payment that is new. */
 type DecidedGroup = LockedGroup & { decisions: Decision[]; booked: boolean }
 
 function decideGroup(group: LockedGroup): DecidedGroup {
-  const { company, arrival, named, open } = group
+  const { company, arrival, open } = group
   const booked = isBooked(company, arrival.source)
   const terms = { delay_s: company.releaseDelay_s, booked, now: arrival.now }
-  return { ...group, booked, decisions: decide(open.sort(byArrival), named, terms) }
+  return { ...group, booked, decisions: decide(open.sort(byArrival), group, terms) }
 }
 
 /** Decides one payment after the other, because the first may pay the charge of the second. */
-function decide(payments: OpenPayment[], { charges, codes }: Named, terms: Terms): Decision[] {
+function decide(
+  payments: OpenPayment[],
+  { named: { charges, codes }, exact }: NamedGroup,
+  terms: Terms,
+): Decision[] {
   const current = new Map(charges)
   return payments.map(({ pix, earlier }) => {
+    const only = earlier ? undefined : current.get(exact.get(pix.endToEndId) ?? '')
+    if (only && isExact(only, pix)) {
+      const change = settle(only, pix, terms)
+      current.set(only.id, change.charge)
+      return { pix, earlier, match: { kind: 'paid', ...change }, chargeId: null, byRule: true }
+    }
     const name = namedBy(pix.txid)
     const charge = name && 'charge' in name ? current.get(name.charge) : undefined
     const code = name && 'code' in name ? codes.get(name.code) : undefined
@@ -261,6 +286,34 @@ function decide(payments: OpenPayment[], { charges, codes }: Named, terms: Terms
   })
 }
 
+/**
+ * The groups with the payers of their sales, who are customers or become some. Other charges have
+ * their payers. It costs nothing if no sale has a payer whom its bank names wholly.
+ */
+async function withPayers(tx: Tx, vault: Vault, groups: DecidedGroup[]): Promise<DecidedGroup[]> {
+  const sales = groups.flatMap(({ company, decisions }) =>
+    decisions.flatMap(({ pix, match }) => {
+      if (match.kind !== 'paid' || match.charge.kind !== 'STATIC') return []
+      const person = payerNamed(company, pix.payer)
+      if (!person) return []
+      const payer = { name: person.name, ...sealPerson(vault, company.id, person).person }
+      return [{ companyId: company.id, payer, at: match.charge.createdAt, id: match.charge.id }]
+    }),
+  )
+  if (sales.length === 0) return groups
+  const customerIds = await findOrCreate(tx, sales)
+  const payers = new Map(
+    sales.map(({ id, payer }, i) => [id, { payer, customerId: customerIds[i]! }]),
+  )
+  const withPayer = (decision: Decision): Decision => {
+    const { match } = decision
+    const known = match.kind === 'paid' ? payers.get(match.charge.id) : undefined
+    if (match.kind !== 'paid' || !known) return decision
+    return { ...decision, match: { ...match, charge: { ...match.charge, ...known } } }
+  }
+  return groups.map((group) => ({ ...group, decisions: group.decisions.map(withPayer) }))
+}
+
 /** What is written of a group: new payments, and those that the bank names only now. */
 function recordsOf(vault: Vault, group: DecidedGroup) {
   const fresh = group.decisions.filter(({ earlier }) => earlier === null)
@@ -274,7 +327,7 @@ function recordsOf(vault: Vault, group: DecidedGroup) {
 /** The events of new payments that pay no charge. */
 const unmatchedEvents = ({ payments, named: { charges } }: ReturnType<typeof recordsOf>) =>
   payments
-    .filter(({ reason }) => reason !== null)
+    .filter(({ status }) => status === 'UNMATCHED')
     .map((payment) => {
       const charge = payment.chargeId === null ? undefined : charges.get(payment.chargeId)
       return unmatchedEvent(payment, charge?.externalId ?? null, payment.createdAt)
@@ -294,6 +347,7 @@ async function write(tx: Tx, app: MatchApp, decided: DecidedGroup[]): Promise<vo
     ...groups.flatMap(({ renamed }) => renamed.map((payment) => store.updateMatch(tx, payment))),
     record(tx, changes),
     emit(tx, groups.flatMap(unmatchedEvents)),
+    ...groups.flatMap((group) => settledByRule(tx, group)),
     postAll(
       tx,
       toPost.map(({ company, postings, arrival: { now }, books: locked }) => ({
@@ -316,6 +370,19 @@ async function write(tx: Tx, app: MatchApp, decided: DecidedGroup[]): Promise<vo
   if (!(await inserting)) throw serializationConflict()
   await others
 }
+
+/** Says in the activity log that the rule has settled charges, and with which payments. */
+const settledByRule = (
+  tx: Tx,
+  { company, decisions }: Pick<DecidedGroup, 'company' | 'decisions'>,
+): Promise<void>[] =>
+  decisions.flatMap(({ pix, match, byRule }) => {
+    if (!byRule || match.kind !== 'paid') return []
+    const record = { type: 'charge' as const, id: toPublic('charge', match.charge.id) }
+    const details = { amount: pix.amount, endToEndId: pix.endToEndId }
+    const change = { action: 'charge.settle-by-rule' as const, record, details }
+    return [recordActivity(tx, company.id, SERVICE, change)]
+  })
 
 const paidOf = ({ decisions }: Pick<DecidedGroup, 'decisions'>) =>
   decisions.flatMap(({ match }) => (match.kind === 'paid' ? [match] : []))
@@ -344,10 +411,10 @@ function toPayment(
   { company: { id: companyId }, arrival: { source, now }, booked }: DecidedGroup,
   decision: Decision,
 ): Payment {
-  const { match, chargeId } = decision
+  const { match, chargeId, byRule } = decision
   const { payer, returns: _, ...pix } = decision.pix
-  const isMatched = match.kind === 'paid'
-  return {
+  const isMatched = match.kind === 'paid' && !byRule
+  const payment: Payment = {
     ...pix,
     companyId,
     id: newId(),
@@ -360,12 +427,19 @@ function toPayment(
     // A charge has its payer. Only if there is no charge, keep the payer that the bank names.
     payer: payer && !isMatched ? sealPayer(vault, { companyId, ...pix }, payer) : null,
     status: isMatched ? 'MATCHED' : 'UNMATCHED',
-    reason: isMatched ? null : match.reason,
+    reason: match.kind === 'paid' ? (byRule ? 'UNKNOWN' : null) : match.reason,
   }
+  return byRule && match.kind === 'paid' ? withSettled(payment, match.charge) : payment
 }
 
-/** The postings of a payment that pays a charge. */
-const postingsOf = ({ pix: { endToEndId }, earlier, match }: Decision): Posting[] =>
-  match.kind === 'paid'
-    ? postingsOfPaid(match.charge, endToEndId, earlier ? 'unmatched' : 'bank')
-    : []
+/**
+ * The postings of a payment that pays a charge. One that names none is unmatched first, as if the
+ * merchant had settled the charge with it at once.
+ */
+function postingsOf({ pix, earlier, match, byRule }: Decision): Posting[] {
+  if (match.kind !== 'paid') return []
+  const { endToEndId } = pix
+  const arrived = byRule ? [paymentUnmatched({ ...pix, chargeId: null })] : []
+  const from = earlier || byRule ? 'unmatched' : 'bank'
+  return [...arrived, ...postingsOfPaid(match.charge, endToEndId, from)]
+}

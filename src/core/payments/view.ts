@@ -1,9 +1,12 @@
 import Type, { type Static } from 'typebox'
 import { toPublic } from '../../lib/ids.ts'
+import type { Language } from '../../lib/language.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { maskBankTaxId } from '../../pix/masks.ts'
-import { UNMATCHED_REASONS } from '../charges/rules.ts'
+import { CHARGE_STATUSES, UNMATCHED_REASONS } from '../charges/rules.ts'
 import { PAGE, Timestamp } from '../fields.ts'
+import { SIGNS, type Suggestion } from './likely-charge.ts'
+import { reasonOf } from './reasons.ts'
 import { PAYMENT_STATES, type Payment, type Settled } from './rules.ts'
 import { openPayer } from './sealing.ts'
 
@@ -57,7 +60,7 @@ export const UnmatchedPayment = Type.Object({
       },
       {
         description:
-          'The charge that you settled with it. `status` says what became of the rest of the payment, if there is any',
+          'The charge that it settles, by your decision or by the rule `settlesExactPayments`. `status` says what became of the rest of the payment, if there is any',
       },
     ),
   ),
@@ -98,4 +101,45 @@ const showSettled = ({ chargeId, amount, shortfall }: Settled) => ({
 function showPayer(vault: Vault, payment: Payment, sealed: Buffer) {
   const { name, taxId } = openPayer(vault, payment, sealed)
   return { ...(name ? { name } : {}), ...(taxId ? { taxId: maskBankTaxId(taxId) } : {}) }
+}
+
+/** So many suggestions are shown. */
+export const MAX_SUGGESTIONS = 3
+
+export const SuggestionView = Type.Object({
+  chargeId: Type.String({ description: 'As `accept` takes it' }),
+  amount: Type.Integer({
+    description:
+      'Cents that the charge asked for when the payment arrived, which may depend on its due date',
+  }),
+  status: Type.Enum(CHARGE_STATUSES, { type: 'string' }),
+  externalId: Type.Optional(Type.String()),
+  probable: Type.Boolean({
+    description:
+      'Whether amount and payer fit, or the payment names the charge; one of them is not enough',
+  }),
+  signs: Type.Array(Type.Enum([...SIGNS]), {
+    description:
+      '`partOfTaxId`: the bank masks the other digits. `time`: it was made shortly before',
+  }),
+  reason: Type.String({
+    description: 'The same in words, in Portuguese if Accept-Language prefers it',
+  }),
+})
+
+export function showSuggestion(
+  suggestion: Suggestion,
+  language: Language,
+): Static<typeof SuggestionView> {
+  const { charge, asked, isProbable, signs } = suggestion
+  const { id, status, externalId } = charge
+  return {
+    chargeId: toPublic('charge', id),
+    amount: asked,
+    status,
+    ...(externalId === null ? {} : { externalId }),
+    probable: isProbable,
+    signs,
+    reason: reasonOf(suggestion, language),
+  }
 }

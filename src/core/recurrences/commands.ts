@@ -118,12 +118,17 @@ async function startAgreement(
   const recurrence = { ...blank, originId, payer, externalId, brCode, expiresAt }
   return {
     async save(tx) {
-      const owner = customerId ?? (await findOrCreate(tx, company.id, payer, now))
+      const owner = customerId ?? (await ownerOf(tx, company.id, payer, now))
       const saved = { ...recurrence, customerId: owner, nextAt: askAgainAt(recurrence, now) }
       await store.insert(tx, saved)
       return saved
     },
   }
+}
+
+async function ownerOf(tx: Tx, companyId: Uuid, payer: Payer, at: Date): Promise<Uuid> {
+  const [owner] = await findOrCreate(tx, [{ companyId, payer, at }])
+  return owner!
 }
 
 /** What payers subscribe to through a link. If it is for one customer, it has a payer. */

@@ -1,12 +1,13 @@
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
 import { SummaryView } from '../../core/charges/search.ts'
+import { NewStaticCode, StaticCodeView } from '../../core/charges/static-view.ts'
 import * as charges from '../../core/charges/view.ts'
 import { ClockMove, ClockView } from '../../core/clocks/view.ts'
 import { CompanyChange, CompanyInCharge, CompanyView } from '../../core/companies/view.ts'
 import * as customers from '../../core/customers/view.ts'
 import { DeliveryView, Replay, Replayed } from '../../core/deliveries/view.ts'
 import { EventView } from '../../core/feed/view.ts'
-import { Acceptance, UnmatchedPayment } from '../../core/payments/view.ts'
+import { Acceptance, SuggestionView, UnmatchedPayment } from '../../core/payments/view.ts'
 import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
 import * as recurrences from '../../core/recurrences/view.ts'
 import { NewBankReturn, NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
@@ -25,7 +26,7 @@ const { RecurrenceView, RecurrenceDetail } = recurrences
 const BODIES = {
   CompanyChange,
   NewPixCharge: charges.NewPixCharge,
-  NewStaticCode: charges.NewStaticCode,
+  NewStaticCode,
   NewPaymentLink: NewLink,
   NewItem: NewLink.properties.items.items,
   ChargeDuplication: charges.Duplication,
@@ -61,7 +62,7 @@ const RESOURCES = {
   PaymentState: charges.PaymentState,
   CreatedPixCharge: charges.CreatedPixCharge,
   CreatedPaymentLink: charges.CreatedLink,
-  StaticCode: charges.StaticCodeView,
+  StaticCode: StaticCodeView,
   SalesLimits: charges.SalesLimits,
   ChargeSummary: SummaryView,
   Customer: customers.CustomerView,
@@ -72,6 +73,7 @@ const RESOURCES = {
   RecurrenceTemplate: recurrences.TemplateView,
   Refund: RefundView,
   UnmatchedPayment,
+  ChargeSuggestion: SuggestionView,
   Webhook: webhooks.WebhookView,
   WebhookWithSecret: webhooks.WebhookWithSecret,
   Delivery: DeliveryView,

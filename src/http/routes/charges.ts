@@ -22,6 +22,7 @@ import {
   summarizeCharges,
 } from '../../core/charges/search.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
+import { NewStaticCode, StaticCodeView, showStaticCode } from '../../core/charges/static-view.ts'
 import {
   ChargeState,
   ChargeView,
@@ -31,10 +32,8 @@ import {
   Duplication,
   NewLink,
   NewPixCharge,
-  NewStaticCode,
   PaymentState,
   SalesLimits,
-  StaticCodeView,
   showAgain,
   showAmount,
   showCharge,
@@ -42,7 +41,6 @@ import {
   showCreatedPix,
   showPaymentState,
   showState,
-  showStaticCode,
 } from '../../core/charges/view.ts'
 import { Day } from '../../core/fields.ts'
 import { paySimulated } from '../../core/payments/commands.ts'
@@ -167,7 +165,8 @@ const createStatic = route({
   sample: createdStatic,
   tag: 'Charges',
   summary: 'Create a static Pix code of a fixed value',
-  description: 'For a shop counter: it can be paid many times, and each payment creates a charge.',
+  description:
+    'For a shop counter: it can be paid many times, and each payment creates a charge. The charge has the `externalId` of the code, and its payer as a customer if the bank names them with their whole CPF or CNPJ.',
   scope: 'payments:write',
   body: NewStaticCode,
   example: { amount: 250 },

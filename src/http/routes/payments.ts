@@ -1,9 +1,14 @@
 import Type from 'typebox'
-import { acceptPayment, settleCharge } from '../../core/payments/commands.ts'
+import { isSettleable } from '../../core/charges/rules.ts'
+import { acceptPayment, keepPayer, settleCharge } from '../../core/payments/commands.ts'
+import { findSuggestions } from '../../core/payments/likely-charge.ts'
 import { type Payment, undecidedOf } from '../../core/payments/rules.ts'
-import { listUnmatched } from '../../core/payments/store.ts'
+import { findUnmatched, listUnmatched } from '../../core/payments/store.ts'
 import {
   Acceptance,
+  MAX_SUGGESTIONS,
+  SuggestionView,
+  showSuggestion,
   showUnmatched,
   UnmatchedPayment,
   UnmatchedQuery,
@@ -16,7 +21,7 @@ import { invalid, problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
 import { route } from '../route.ts'
-import { accepted, asList, returned, unmatched } from '../samples.ts'
+import { accepted, asList, returned, suggested, unmatched } from '../samples.ts'
 
 /** The scheme's id of a payment, if it has the form of one. */
 export function endToEndIdOf(
@@ -50,6 +55,34 @@ const list = route({
       (part) => listUnmatched(app.db, company.id, { ...part, status }),
       (payment) => showUnmatched(app.vault, payment),
     )
+  },
+})
+
+const suggest = route({
+  method: 'GET',
+  path: '/payment/unmatched/{endToEndId}/suggestions',
+  operationId: 'suggestCharges',
+  client: ['payments', 'suggestions'],
+  sample: suggested,
+  tag: 'Payments',
+  summary: 'Suggest charges that an unmatched payment may be for',
+  description:
+    'Up to three charges that can be settled with it, the best first, each with its reason in words. Settle one by `accept` with its `chargeId`. Empty if none is likely, or if the payment waits for no decision.',
+  scope: 'payments:read',
+  data: Type.Array(SuggestionView),
+  status: 200,
+  message: 'Charges suggested.',
+  problems: ['payment_not_found'],
+  async handle(call) {
+    const { app, company, language } = call
+    const [payment] = await findUnmatched(app.db, company.id, [endToEndIdOf(call)])
+    if (!payment) throw problem('payment_not_found')
+    if (payment.status !== 'UNMATCHED' || payment.settled) return { data: [] }
+    const where = { db: app.db, vault: app.vault, company, now: app.clock.now() }
+    const found = await findSuggestions(where, payment)
+    const settleable = found.filter(({ charge }) => isSettleable(charge))
+    const data = settleable.slice(0, MAX_SUGGESTIONS)
+    return { data: data.map((suggestion) => showSuggestion(suggestion, language)) }
   },
 })
 
@@ -92,7 +125,11 @@ const accept = route({
     if (chargeId === undefined && difference !== undefined) {
       throw invalid('difference: only with chargeId; without it the whole payment is kept')
     }
-    const keep = (tx: Tx) => acceptPayment(tx, company.id, id, app.clock.now())
+    const keep = async (tx: Tx) => {
+      const kept = await acceptPayment(tx, company.id, id, app.clock.now())
+      if (kept.changed) await keepPayer(tx, app, company, kept.payment)
+      return kept
+    }
     const show = (payment: Payment) => showUnmatched(app.vault, payment)
     return call.commit(async (tx) => {
       const settled =
@@ -156,4 +193,4 @@ const refund = route({
   },
 })
 
-export const paymentRoutes = [list, accept, refund]
+export const paymentRoutes = [list, suggest, accept, refund]

@@ -92,7 +92,7 @@ const receive = route({
   tag: 'Sandbox',
   summary: 'Receive a Pix that names no charge',
   description:
-    'As if somebody typed the Pix key of the company instead of paying a code. It is an unmatched payment with the reason UNKNOWN, which can be accepted or refunded. For a sandbox company only.',
+    'As if somebody typed the Pix key of the company instead of paying a code. It is an unmatched payment with the reason UNKNOWN, which can be accepted or refunded; with `settlesExactPayments` of the company it may settle a charge at once. For a sandbox company only.',
   scope: 'payments:write',
   body: KeyPayment,
   example: { amount: 1990, payer: { name: 'Maria da Silva', taxId: '12345678909' } },

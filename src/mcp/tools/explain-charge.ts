@@ -65,7 +65,12 @@ function detailsOf({ company }: Caller, { charge }: History, moment: Moment): Pa
   switch (moment.kind) {
     case 'paid': {
       const bank = payerBankOf(charge, company, words)
-      return { ...by, endToEndId: charge.endToEndId!, ...(bank ? { bank } : {}) }
+      return {
+        ...by,
+        endToEndId: charge.endToEndId!,
+        ...(bank ? { bank } : {}),
+        ...(moment.settled === 'by rule' ? { reason: words.byRule } : {}),
+      }
     }
     case 'mail':
     case 'unsent':

@@ -1,7 +1,12 @@
 import Type, { type Static } from 'typebox'
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
 import { orNull } from '../../core/fields.ts'
-import { Acceptance, UnmatchedPayment, UnmatchedQuery } from '../../core/payments/view.ts'
+import {
+  Acceptance,
+  SuggestionView,
+  UnmatchedPayment,
+  UnmatchedQuery,
+} from '../../core/payments/view.ts'
 import { NewPaymentRefund, RefundView } from '../../core/refunds/view.ts'
 import {
   NewWithdrawal,
@@ -67,6 +72,20 @@ const unmatchedTool = tool({
 })
 
 const EndToEndId = Id('The scheme’s id of the payment, as list_unmatched_payments shows it')
+
+const suggestTool = tool({
+  name: 'suggest_charges',
+  title: 'Suggest charges for an unmatched payment',
+  description:
+    'Up to three charges that an unmatched payment may be for, the best first, each with its reason. `probable`: amount and payer fit. Settle one with accept_unmatched_payment and its chargeId, after a person has agreed.',
+  scope: 'payments:read',
+  input: Type.Object({ endToEndId: EndToEndId }),
+  output: Type.Object({ suggestions: Type.Array(SuggestionView) }),
+  async run({ operate }, params) {
+    const found = await operate<Static<typeof SuggestionView>[]>('suggestCharges', { params })
+    return { text: `${count(found.data.length, 'charge')}.`, data: { suggestions: found.data } }
+  },
+})
 
 const acceptTool = tool({
   name: 'accept_unmatched_payment',
@@ -141,6 +160,7 @@ export const moneyTools: Tool[] = [
   balanceTool,
   statementTool,
   unmatchedTool,
+  suggestTool,
   acceptTool,
   returnTool,
   startTool,

@@ -21,6 +21,10 @@ const OWN: Record<OwnAction, Words> = {
     pt: 'Cobrança quitada com pagamento não identificado',
     en: 'Charge settled with an unmatched payment',
   },
+  'charge.settle-by-rule': {
+    pt: 'Cobrança quitada pela regra de pagamentos exatos',
+    en: 'Charge settled by the rule for exact payments',
+  },
   'company.create': { pt: 'Empresa criada', en: 'Company created' },
   'company.pin-version': { pt: 'Versão da API escolhida', en: 'API version chosen' },
   'company.resume': { pt: 'Empresa reativada', en: 'Company resumed' },

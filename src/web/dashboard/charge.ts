@@ -432,7 +432,7 @@ function moreOf(visit: Visit, history: History, moment: Moment): Omit<Words, 'ti
     case 'unsent':
       return { text: mailText(moment.mail, texts), tone: 'bad' }
     case 'paid':
-      return { text: paymentText(visit, history, moment.by), tone: 'good' }
+      return { text: paymentText(visit, history, moment), tone: 'good' }
     case 'released':
       return { tone: 'good' }
     case 'canceled':
@@ -458,12 +458,16 @@ function originOf(visit: Visit, { charge }: History, by: Author | null): Shown {
 }
 
 /** The scheme's id of a payment, and the bank that it came from. */
-function paymentText(visit: Visit, { charge }: History, by: Author | null): Shown {
+function paymentText(
+  visit: Visit,
+  { charge }: History,
+  { by, settled }: Moment & { kind: 'paid' },
+): Shown {
   const texts = CHARGE[visit.language]
   const name = payerBankOf(charge, visit.company, texts)
   return html`<code>${charge.endToEndId}</code><br>${texts.bank}: ${name}${
     charge.shortfall > 0 && html`<br>${texts.shortBy(formatReais(charge.shortfall))}`
-  }${by && html`<br>${texts.simulated} ${authorText(by, texts)}`}`
+  }${by && html`<br>${texts.simulated} ${authorText(by, texts)}`}${settled === 'by rule' && html`<br>${texts.byRule}`}`
 }
 
 const REFUND_TONES = { PROCESSING: 'warn', COMPLETED: 'good', FAILED: 'bad' } as const

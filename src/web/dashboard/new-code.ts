@@ -3,7 +3,8 @@ import type { Static } from 'typebox'
 import type { StaticCode } from '../../core/charges/rules.ts'
 import type { Summary } from '../../core/charges/search.ts'
 import { findStaticCodes, listStaticCodes } from '../../core/charges/static.ts'
-import type { ChargeView, SalesLimits, StaticCodeView } from '../../core/charges/view.ts'
+import type { StaticCodeView } from '../../core/charges/static-view.ts'
+import type { ChargeView, SalesLimits } from '../../core/charges/view.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
@@ -16,7 +17,7 @@ import { type Html, html } from '../html.ts'
 import { sendPage } from '../layout.ts'
 import type { Form } from '../site.ts'
 import { backLink, type FormFault, fillFields, tryForm } from './form-parts.ts'
-import { amountPlan, devModeField, sendNewForm } from './new-parts.ts'
+import { amountPlan, devModeField, externalIdPlan, sendNewForm } from './new-parts.ts'
 import { NEW } from './new-texts.ts'
 import { card, doneNotice, heading, moment, money, nothing, pager, pill, table } from './parts.ts'
 import { chargePill } from './states.ts'
@@ -31,7 +32,9 @@ const show = (visit: Visit): Promise<FastifyReply> => sendForm(visit, {}, null)
 async function make(visit: Visit): Promise<FastifyReply> {
   const { form } = visit
   const devMode = form.devMode === 'yes'
-  const body = { amount: readReais(form.amount ?? '') ?? -1, devMode }
+  const externalId = form.externalId?.trim()
+  const amount = readReais(form.amount ?? '') ?? -1
+  const body = { amount, devMode, ...(externalId ? { externalId } : {}) }
   const { fault, done } = await tryForm(() =>
     visit.operate<Static<typeof StaticCodeView>>('createStaticCode', { body, once: form.once }),
   )
@@ -46,8 +49,8 @@ async function sendForm(visit: Visit, typed: Form, fault: FormFault | null): Pro
     visit.operate<Static<typeof SalesLimits>>('getSalesLimits'),
     listOf(visit),
   ])
-  const amount = fillFields(
-    [{ name: 'amount', ...amountPlan, min: 1 }],
+  const [amount, reference] = fillFields(
+    [{ name: 'amount', ...amountPlan, min: 1 }, externalIdPlan],
     fields,
     typed,
     fault,
@@ -58,7 +61,7 @@ async function sendForm(visit: Visit, typed: Form, fault: FormFault | null): Pro
     html`<p class="hint">${NEW_CODE[language].limit(formatReais(limits.remaining))}</p>`
   return sendNewForm(visit, {
     kind: 'code',
-    fields: html`${fieldsOf(amount)}${left}${devModeField(visit, typed)}`,
+    fields: html`${fieldsOf([amount!])}${left}${fieldsOf([reference!])}${devModeField(visit, typed)}`,
     fault,
     hasPreview: false,
     more: codes,
@@ -83,6 +86,7 @@ async function listOf(visit: Visit): Promise<Html | null> {
         of: ({ id, amount }) =>
           html`<a href="${url(`/new/code/${toPublic('qrs', id)}`)}">${formatReais(amount)}</a>`,
       },
+      { title: texts.reference, of: ({ externalId }) => externalId ?? '–' },
       { title: texts.madeAt, of: ({ createdAt }) => moment(createdAt) },
       {
         title: texts.test,
@@ -206,6 +210,7 @@ const pt = {
   codes: 'Seus QR Codes fixos',
   code: 'QR Code',
   amount: 'Valor',
+  reference: 'Sua referência',
   madeAt: 'Criado em',
   test: 'Teste',
   qr: 'QR Code e código copia e cola',
@@ -239,6 +244,7 @@ const en: Texts = {
   codes: 'Your static QR codes',
   code: 'QR code',
   amount: 'Amount',
+  reference: 'Your reference',
   madeAt: 'Created at',
   test: 'Test',
   qr: 'QR code and copy-and-paste code',

@@ -23,6 +23,7 @@ type Profile = {
   language: string
   mailsReceipts: boolean
   strictTaxIds: boolean
+  settlesExactPayments: boolean
 }
 
 const profileOf = ({ company }: Visit): Profile => ({
@@ -33,6 +34,7 @@ const profileOf = ({ company }: Visit): Profile => ({
   language: company.language,
   mailsReceipts: company.mailsReceipts,
   strictTaxIds: company.strictTaxIds,
+  settlesExactPayments: company.settlesExactPayments,
 })
 
 const readProfile = ({ form }: Visit): Profile => ({
@@ -43,6 +45,7 @@ const readProfile = ({ form }: Visit): Profile => ({
   language: form.language ?? '',
   mailsReceipts: form.mailsReceipts !== undefined,
   strictTaxIds: form.strictTaxIds !== undefined,
+  settlesExactPayments: form.settlesExactPayments !== undefined,
 })
 
 function show(visit: Visit, given: Profile = profileOf(visit), fault: FormFault | null = null) {
@@ -121,6 +124,12 @@ function profileForm(visit: Visit, given: Profile, fault: FormFault | null): Htm
     hint: texts.receiptsHint,
     isOn: given.mailsReceipts,
   })
+  const exact = checkbox({
+    name: 'settlesExactPayments',
+    label: texts.exact,
+    hint: texts.exactHint,
+    isOn: given.settlesExactPayments,
+  })
   const strict =
     visit.company.mode === 'sandbox' &&
     checkbox({
@@ -131,7 +140,7 @@ function profileForm(visit: Visit, given: Profile, fault: FormFault | null): Htm
     })
   return visit.formOf(
     visit.url('/settings'),
-    html`<p class="soft">${texts.identityText}</p>${fields}${preview(visit, given.color)}${receipts}${strict}
+    html`<p class="soft">${texts.identityText}</p>${fields}${preview(visit, given.color)}${receipts}${exact}${strict}
 <div class="actions"><button class="button slim">${texts.save}</button></div>`,
     { kind: 'card-form' },
   )
@@ -161,6 +170,7 @@ function profileFacts({ company, language }: Visit): Html {
     [texts.color, html`<code>${company.color}</code>`],
     [texts.language, texts.languages[company.language]],
     [texts.receipts, company.mailsReceipts ? texts.yes : texts.no],
+    [texts.exact, company.settlesExactPayments ? texts.yes : texts.no],
   ])}`
 }
 
@@ -269,6 +279,9 @@ const pt = {
   languages: { pt: 'Português', en: 'Inglês' } satisfies Record<Language, string>,
   receipts: 'Enviar comprovante por e-mail a quem pagou',
   receiptsHint: 'Somente quando o pagador informou um e-mail.',
+  exact: 'Quitar sozinho pagamentos exatos sem código',
+  exactHint:
+    'Quando alguém paga direto para a chave Pix, a cobrança é quitada se o banco informa o CPF ou CNPJ completo, o valor é igual e há uma única cobrança desse pagador que podia ser paga naquele momento. Nos outros casos, o pagamento espera a sua decisão.',
   strictTaxIds: 'Conferir os dígitos de CPF e CNPJ dos pagadores',
   strictTaxIdsHint: 'Como em produção. Sem isso, o sandbox aceita números inventados.',
   yes: 'Sim',
@@ -322,6 +335,9 @@ const en: Texts = {
   languages: { pt: 'Portuguese', en: 'English' },
   receipts: 'Send a receipt by email to who has paid',
   receiptsHint: 'Only if the payer gave an email address.',
+  exact: 'Settle exact payments without a code by themselves',
+  exactHint:
+    'When somebody pays directly to the Pix key, a charge is settled if the bank gives the whole CPF or CNPJ, the amount is the same, and there is only one charge of that payer that could be paid at that moment. Otherwise the payment waits for your decision.',
   strictTaxIds: 'Check the digits of payers’ CPF and CNPJ',
   strictTaxIdsHint: 'As in production. Otherwise the sandbox accepts invented numbers.',
   yes: 'Yes',

@@ -1,5 +1,4 @@
 import type { UnmatchedReason } from '../../core/charges/rules.ts'
-import type { Sign } from '../../core/payments/likely-charge.ts'
 import type { PaymentState } from '../../core/payments/rules.ts'
 import type { Language } from '../../lib/language.ts'
 
@@ -47,13 +46,7 @@ const pt = {
   paymentOf: (amount: string) => `Pagamento de ${amount}`,
   likely: 'Cobrança provável',
   samePayer: 'Mesmo pagador',
-  named: 'indicada no pagamento',
-  signs: {
-    amount: 'mesmo valor',
-    taxId: 'mesmo CPF ou CNPJ',
-    name: 'nome parecido',
-    time: 'criada pouco antes',
-  } satisfies Record<Sign, string>,
+  sameAmount: 'Mesmo valor',
   why: 'Por quê:',
   noLikely: 'Não encontramos uma cobrança que combine com este pagamento.',
   search: 'Buscar cobranças deste valor',
@@ -156,13 +149,7 @@ const en: Texts = {
   paymentOf: (amount) => `Payment of ${amount}`,
   likely: 'Probable charge',
   samePayer: 'Same payer',
-  named: 'named by the payment',
-  signs: {
-    amount: 'same amount',
-    taxId: 'same CPF or CNPJ',
-    name: 'similar name',
-    time: 'created shortly before',
-  },
+  sameAmount: 'Same amount',
   why: 'Why:',
   noLikely: 'We found no charge that fits this payment.',
   search: 'Search charges of this amount',

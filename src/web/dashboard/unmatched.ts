@@ -3,6 +3,7 @@ import type { Static } from 'typebox'
 import { amountAt, asOf, type Charge, isSettleable } from '../../core/charges/rules.ts'
 import { findCharges } from '../../core/charges/search.ts'
 import { findLikely, type Suggestion } from '../../core/payments/likely-charge.ts'
+import { reasonOf } from '../../core/payments/reasons.ts'
 import {
   isPlayable,
   PAYMENT_STATES,
@@ -12,7 +13,7 @@ import {
 } from '../../core/payments/rules.ts'
 import { openPayer } from '../../core/payments/sealing.ts'
 import { findUnmatched } from '../../core/payments/store.ts'
-import { showUnmatched, type UnmatchedPayment } from '../../core/payments/view.ts'
+import { MAX_SUGGESTIONS, showUnmatched, type UnmatchedPayment } from '../../core/payments/view.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
@@ -50,7 +51,10 @@ type ShownPayment = Static<typeof UnmatchedPayment>
 const stateOf = ({ query }: Visit): UnmatchedState =>
   STATES.find((state) => state === query.status) ?? 'UNMATCHED'
 
-async function suggestionsFor(visit: Visit, payments: Payment[]): Promise<Map<string, Suggestion>> {
+async function suggestionsFor(
+  visit: Visit,
+  payments: Payment[],
+): Promise<Map<string, Suggestion[]>> {
   const { app, company } = visit
   const now = app.clock.now()
   return findLikely({ db: app.db, vault: app.vault, company, now }, payments)
@@ -67,7 +71,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const suggestions = await suggestionsFor(visit, await findUnmatched(app.db, company.id, ids))
   const list =
     data.length > 0
-      ? data.map((payment) => paymentCard(visit, payment, suggestions.get(payment.id)))
+      ? data.map((payment) => paymentCard(visit, payment, suggestions.get(payment.id) ?? []))
       : card(null, html`${nothing(language, texts.empty[status])}${sandboxHint(visit)}`)
   const body = html`${heading(texts.title)}
 ${doneNotice(visit, texts.done)}
@@ -94,11 +98,7 @@ function sandboxHint({ language, company, app }: Visit): Html | false {
 }
 
 /** A payment of the list, with what is needed to decide about it. */
-function paymentCard(
-  visit: Visit,
-  payment: ShownPayment,
-  suggestion: Suggestion | undefined,
-): Html {
+function paymentCard(visit: Visit, payment: ShownPayment, suggestions: Suggestion[]): Html {
   const { language } = visit
   const texts = UNMATCHED[language]
   const { amount, reason, payer, receivedAt, endToEndId, status, returned } = payment
@@ -113,46 +113,71 @@ function paymentCard(
     [texts.payer, name || taxId ? who : texts.unknownPayer],
     [texts.receivedAt, moment(receivedAt)],
   ])}
-${waits && likelyPart(visit, amount, suggestion)}</div>
-<div class="actions">${waits && decisions(visit, payment, suggestion)}<a class="button quiet slim" href="${visit.url(`/unmatched/${endToEndId}`)}">${texts.details}<span class="hide">: ${formatReais(amount)}</span></a></div>
+${waits && likelyPart(visit, payment, suggestions)}</div>
+<div class="actions">${waits && decisions(visit, payment, suggestions)}<a class="button quiet slim" href="${visit.url(`/unmatched/${endToEndId}`)}">${texts.details}<span class="hide">: ${formatReais(amount)}</span></a></div>
 </article>`
 }
 
-/** The charge that the payment probably belongs to, and why. */
-function likelyPart(visit: Visit, amount: number, suggestion: Suggestion | undefined): Html {
-  const { language } = visit
-  const texts = UNMATCHED[language]
-  if (!suggestion) {
-    const search = new URLSearchParams({ q: formatReais(amount).slice(3) })
+/** The charges that the payment may belong to, and why. */
+function likelyPart(visit: Visit, payment: ShownPayment, suggestions: Suggestion[]): Html {
+  const texts = UNMATCHED[visit.language]
+  if (suggestions.length === 0) {
+    const search = new URLSearchParams({ q: formatReais(payment.amount).slice(3) })
     return html`<p class="soft small">${texts.noLikely} <a href="${visit.url(`/charges?${search}`)}">${texts.search}</a></p>`
   }
-  const { charge, signs } = suggestion
-  const why =
-    signs === 'named'
-      ? texts.named
-      : `${texts.why} ${signs.map((sign) => texts.signs[sign]).join(', ')}`
+  const shown = suggestions.slice(0, MAX_SUGGESTIONS)
+  return html`<div class="stack">${shown.map((one) => suggestionPart(visit, payment, one))}</div>`
+}
+
+function suggestionPart(visit: Visit, payment: ShownPayment, suggestion: Suggestion): Html {
+  const { language } = visit
+  const texts = UNMATCHED[language]
+  const { charge, signs, isProbable, asked } = suggestion
+  const id = toPublic('charge', charge.id)
   const about = [charge.payer?.name, charge.description].filter((text) => !!text)
   // A charge of another amount is found because of its payer alone.
-  const isOther = signs !== 'named' && !signs.includes('amount')
-  return html`<div class="likely"><p class="soft small">${isOther ? texts.samePayer : texts.likely}</p>
-<p><a href="${visit.url(`/charges/${toPublic('charge', charge.id)}`)}"><strong>${texts.chargeOf(formatReais(charge.amount))}</strong></a> ${pill(CHARGES[language].statuses[charge.status], charge.status === 'COMPLETED' ? 'good' : 'calm')}</p>
+  const title =
+    isProbable || signs.includes('named')
+      ? texts.likely
+      : signs.includes('amount')
+        ? texts.sameAmount
+        : texts.samePayer
+  return html`<div class="likely"><p class="soft small">${title}</p>
+<p><a href="${visit.url(`/charges/${id}`)}"><strong>${texts.chargeOf(formatReais(asked))}</strong></a> ${pill(CHARGES[language].statuses[charge.status], charge.status === 'COMPLETED' ? 'good' : 'calm')}</p>
 ${about.map((text) => html`<p><bdi>${text}</bdi></p>`)}
-<p class="soft small">${texts.madeAt} ${moment(charge.createdAt)} · ${why}</p></div>`
+<p class="soft small">${texts.madeAt} ${moment(charge.createdAt)} · ${texts.why} ${reasonOf(suggestion, language)}</p>
+${isAtOnce(visit, payment, suggestion) && settleAtOnce(visit, payment, id)}</div>`
 }
+
+/** Whether there is nothing to ask before a charge is settled: amount and payer fit. */
+const isAtOnce = (
+  { can }: Visit,
+  { amount, returned = 0, settled, status }: ShownPayment,
+  { charge, asked, isProbable, signs }: Suggestion,
+): boolean =>
+  can('payments:write') &&
+  status === 'UNMATCHED' &&
+  !settled &&
+  isSettleable(charge) &&
+  isProbable &&
+  signs.includes('amount') &&
+  asked === amount - returned
+
+const settleAtOnce = (visit: Visit, { endToEndId }: ShownPayment, chargeId: string): Html =>
+  visit.formOf(
+    visit.url(`/unmatched/${endToEndId}/settle${here(visit)}`),
+    html`<input type="hidden" name="chargeId" value="${chargeId}"><button class="button slim">${UNMATCHED[visit.language].settle}</button>`,
+  )
 
 const CALM = 'button slim quiet'
 
 /** Links to the pages that ask once more. Only what is most likely right stands out. */
-function decisions(
-  visit: Visit,
-  { endToEndId, settled }: Pick<ShownPayment, 'endToEndId' | 'settled'>,
-  suggestion: Suggestion | undefined,
-): Shown {
+function decisions(visit: Visit, payment: ShownPayment, suggestions: Suggestion[]): Shown {
   const texts = UNMATCHED[visit.language]
   if (!visit.can('payments:write')) return null
   const link = (act: string, label: string, kind = CALM) =>
-    html`<a class="${kind}" href="${visit.url(`/unmatched/${endToEndId}/${act}`)}">${label}</a>`
-  const settle = settled ? null : settleLink(link, texts, suggestion, here(visit))
+    html`<a class="${kind}" href="${visit.url(`/unmatched/${payment.endToEndId}/${act}`)}">${label}</a>`
+  const settle = payment.settled ? null : settleLink(visit, payment, suggestions, link)
   return [
     settle,
     link(`accept${here(visit)}`, texts.accept),
@@ -160,25 +185,30 @@ function decisions(
   ]
 }
 
-/** Without a charge that fits, one has to be found first. */
-const settleLabel = (
-  texts: (typeof UNMATCHED)['pt'],
-  suggestion: Suggestion | undefined,
-): string => (suggestion && isSettleable(suggestion.charge) ? texts.settle : texts.settleOther)
+/** The first suggestion that is settled on its own page, if none is settled at once. */
+function toAskAbout(
+  visit: Visit,
+  payment: ShownPayment,
+  suggestions: Suggestion[],
+): Suggestion | undefined {
+  if (suggestions.some((one) => isAtOnce(visit, payment, one))) return undefined
+  return suggestions.find(({ charge }) => isSettleable(charge))
+}
 
+/** Without a charge that fits, one has to be found first. */
 function settleLink(
+  visit: Visit,
+  payment: ShownPayment,
+  suggestions: Suggestion[],
   link: (act: string, label: string, kind?: string) => Html,
-  texts: (typeof UNMATCHED)['pt'],
-  suggestion: Suggestion | undefined,
-  from: string,
 ): Html {
-  const label = settleLabel(texts, suggestion)
-  if (!suggestion || !isSettleable(suggestion.charge)) return link(`settle${from}`, label)
-  const { charge, signs } = suggestion
+  const texts = UNMATCHED[visit.language]
+  const from = here(visit)
+  const suggestion = toAskAbout(visit, payment, suggestions)
+  if (!suggestion) return link(`settle${from}`, texts.settleOther)
   const query = new URLSearchParams(from)
-  query.set('q', toPublic('charge', charge.id))
-  const isLikely = signs === 'named' || signs.includes('amount')
-  return link(`settle?${query}`, label, isLikely ? 'button slim' : CALM)
+  query.set('q', toPublic('charge', suggestion.charge.id))
+  return link(`settle?${query}`, texts.settle, suggestion.isProbable ? 'button slim' : CALM)
 }
 
 async function showPayment(visit: Visit, fault: FormFault | null = null): Promise<FastifyReply> {
@@ -187,7 +217,7 @@ async function showPayment(visit: Visit, fault: FormFault | null = null): Promis
   const payment = await paymentOf(visit)
   const { amount, receivedAt, endToEndId, status, reason, returned } = payment
   const waits = status === 'UNMATCHED'
-  const suggestions = await suggestionsFor(visit, [payment])
+  const suggestions = (await suggestionsFor(visit, [payment])).get(payment.id) ?? []
   const title = texts.paymentOf(formatReais(amount))
   const shown = showUnmatched(app.vault, payment)
   const state = pill(texts.states[shown.status], waits ? 'warn' : 'calm')
@@ -205,9 +235,9 @@ ${facts([
   [texts.endToEndId, html`<code>${endToEndId}</code>`],
   ...settledFacts(visit, payment),
 ])}
-${payment.settled === null && likelyPart(visit, amount, suggestions.get(payment.id))}`,
+${payment.settled === null && likelyPart(visit, shown, suggestions)}`,
 )}
-${waits && visit.can('payments:write') && decisionCard(visit, shown, suggestions.get(payment.id))}
+${waits && visit.can('payments:write') && decisionCard(visit, shown, suggestions)}
 </div><p>${back}</p>`
   return visit.send({ title, body, here: 'unmatched', ...statusOf(fault) })
 }
@@ -236,19 +266,17 @@ function settledFacts({ language, url }: Visit, payment: Payment): Fact[] {
 }
 
 /** What can be done, and what each does. */
-function decisionCard(
-  visit: Visit,
-  payment: ShownPayment,
-  suggestion: Suggestion | undefined,
-): Html {
+function decisionCard(visit: Visit, payment: ShownPayment, suggestions: Suggestion[]): Html {
   const texts = UNMATCHED[visit.language]
   const { effects } = texts
+  const isKnown = suggestions.some(({ charge }) => isSettleable(charge))
+  const settle = isKnown ? texts.settle : texts.settleOther
   const row = (act: string, effect: string) =>
     html`<li><strong>${act}</strong><span class="soft choice-note">${effect}</span></li>`
   return card(
     texts.decide,
-    html`<ul class="rows choices">${!payment.settled && row(settleLabel(texts, suggestion), effects.settle)}${row(texts.accept, effects.accept)}${row(texts.refund, effects.refund)}</ul>
-<div class="actions">${decisions(visit, payment, suggestion)}</div>`,
+    html`<ul class="rows choices">${!payment.settled && row(settle, effects.settle)}${row(texts.accept, effects.accept)}${row(texts.refund, effects.refund)}</ul>
+<div class="actions">${decisions(visit, payment, suggestions)}</div>`,
   )
 }
 

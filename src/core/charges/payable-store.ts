@@ -1,0 +1,81 @@
+import { bytes, timestamps, uuids } from '../../db/arrays.ts'
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Charge } from './rules.ts'
+import { CHARGE } from './store.ts'
+
+/** A payer by the index of their tax id, and when they have paid something. */
+export type PaidBy = { companyId: Uuid; payerIndex: Buffer; receivedAt: Date }
+
+/** What tells whether a charge is the one that a payment is for. */
+export type Payable = Pick<Charge, 'id' | 'amount' | 'due' | 'devMode'>
+
+/**
+ * So many of the newest charges of a customer are looked at. If there are more, nobody can say that
+ * one of them is the only one.
+ */
+const MAX_OF_CUSTOMER = 500
+
+/**
+ * For each payment the charges of its payer that could be paid when it arrived. Null if there are
+ * too many charges to say so. A charge of a subscription is left out, because the payer's bank
+ * collects it. Takes no locks.
+ */
+export async function findPayable(tx: Tx, wanted: PaidBy[]): Promise<(Payable[] | null)[]> {
+  const rows = await tx.query<Payable & { position: number; seen: number; dev_mode: boolean }>({
+    name: 'find_payable_of_payers',
+    text: `select k.position::int, c.id, c.amount, c.due, c.dev_mode, c.seen::int
+           from unnest($1::uuid[], $2::bytea[], $3::timestamptz[]) with ordinality
+             k (company_id, payer_index, received_at, position)
+           cross join lateral (
+             select n.*, count(*) over () as seen from (
+               select u.id from customers u
+               where u.company_id = k.company_id and u.tax_id_index = k.payer_index
+               union
+               select f.customer_id from former_tax_ids f
+               where f.company_id = k.company_id and f.tax_id_index = k.payer_index) p
+             cross join lateral (
+               select o.id, o.kind, o.status, o.amount, o.due, o.dev_mode, o.payer_index,
+                 o.created_at, o.expires_at
+               from charges o where o.company_id = k.company_id and o.customer_id = p.id
+               order by o.id desc limit ${MAX_OF_CUSTOMER + 1}) n) c
+           where c.payer_index = k.payer_index and c.status in ('OPEN', 'EXPIRED')
+             and c.kind <> 'RECURRING'
+             and c.created_at <= k.received_at and c.expires_at >= k.received_at`,
+    values: [
+      uuids(wanted.map(({ companyId }) => companyId)),
+      bytes(wanted.map(({ payerIndex }) => payerIndex)),
+      timestamps(wanted.map(({ receivedAt }) => receivedAt)),
+    ],
+  })
+  const found = wanted.map((): Payable[] | null => [])
+  for (const { position, seen, dev_mode: devMode, ...charge } of rows) {
+    if (seen > MAX_OF_CUSTOMER) found[position - 1] = null
+    else found[position - 1]?.push({ ...charge, devMode })
+  }
+  return found
+}
+
+/** So many charges with a due date are compared in each direction. */
+const MAX_DUE = 100
+
+/**
+ * Open charges with a due date from before an id, whose amounts are the nearest to what was paid:
+ * fine, interest and discounts change an amount little.
+ */
+export async function findDueNear(
+  tx: Tx,
+  companyId: Uuid,
+  amount: number,
+  before: Uuid,
+): Promise<Charge[]> {
+  const near = (comparison: string, order: string) =>
+    `(select * from charges where company_id = $1 and due is not null and status = 'OPEN'
+        and amount ${comparison} $2 and id < $3
+      order by amount ${order}, id ${order} limit ${MAX_DUE})`
+  const rows = await tx.query({
+    text: `${near('<=', 'desc')} union all ${near('>', 'asc')}`,
+    values: [companyId, amount, before],
+  })
+  return rows.map(CHARGE.read)
+}
