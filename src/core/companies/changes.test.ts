@@ -37,6 +37,7 @@ const COMPANY: Company = {
   suspendedAt: null,
   mailsReceipts: true,
   strictTaxIds: false,
+  reminderDays: [],
   createdAt: START,
   updatedAt: START,
 }

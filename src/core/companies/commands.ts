@@ -61,6 +61,7 @@ export async function createCompany(
     staticSalesLimit: fields.staticSalesLimit ?? null,
     mailsReceipts: fields.mailsReceipts ?? true,
     strictTaxIds: fields.strictTaxIds ?? false,
+    reminderDays: [],
     clockAhead_ms: 0,
     bankId: null,
     payouts: null,

@@ -34,6 +34,7 @@ const COMPANY = tableOf<Company>({
   staticSalesLimit: ['static_sales_limit', 'int8'],
   mailsReceipts: ['mails_receipts', 'bool'],
   strictTaxIds: ['strict_tax_ids', 'bool'],
+  reminderDays: ['reminder_days', 'json'],
   clockAhead_ms: ['clock_ahead_ms', 'int8'],
   bankId: ['bank_id', 'uuid'],
   payouts: ['payouts', 'text'],
@@ -47,6 +48,7 @@ const COMPANY = tableOf<Company>({
 
 /** What a company has when it is created. The other columns have their defaults. */
 const CREATED = COMPANY.without(
+  'reminderDays',
   'clockAhead_ms',
   'bankId',
   'payouts',
@@ -142,6 +144,14 @@ export async function updateSuspension(
     values: [id, suspendedAt],
   })
   return rows.length === 1
+}
+
+/** Keeps with the company what creating a charge must know of its reminders. */
+export async function updateReminderDays(tx: Tx, id: Uuid, days: number[]): Promise<void> {
+  await tx.query({
+    text: 'update companies set reminder_days = $2::jsonb where id = $1',
+    values: [id, JSON.stringify(days)],
+  })
 }
 
 /** The column of each field that can be changed. */

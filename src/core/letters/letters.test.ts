@@ -42,6 +42,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   staticSalesLimit: null,
   mailsReceipts: true,
   strictTaxIds: false,
+  reminderDays: [],
   bankId: null,
   payouts: null,
   payoutKey: null,

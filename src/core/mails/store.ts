@@ -53,8 +53,11 @@ export async function queueSealed(tx: Tx, mails: SealedMail[]): Promise<void> {
 /** Mails to payers are sent after all others, both one company after the other. */
 export type MailClass = 'first' | 'payers'
 
+/** In the order in which those of one company are sent. */
+const TO_PAYERS = ['payment-link', 'receipt', 'reminder'] as const satisfies MailKind[]
+
 export const classOf = (kind: MailKind): MailClass =>
-  kind === 'payment-link' || kind === 'receipt' ? 'payers' : 'first'
+  (TO_PAYERS as readonly MailKind[]).includes(kind) ? 'payers' : 'first'
 
 /** If a process is killed, another sends its mails after this time. Live processes renew it. */
 export const LEASE_S = 8
@@ -72,18 +75,20 @@ export const DUE_MAILS: DueKind = {
   set: ['attempts = d.attempts + 1'],
 }
 
-/** A company's links are sent before its receipts. */
+const OF_PAYERS = TO_PAYERS.map((kind) => `'${kind}'`).join(', ')
+
+/** A company's links are sent before its receipts, and those before its reminders. */
 const OF_CLASS: Record<MailClass, DueKind> = {
   first: {
     ...DUE_MAILS,
     name: `${TASK.mail} first`,
-    where: `d.finished_at is null and d.kind not in ('payment-link', 'receipt')`,
+    where: `d.finished_at is null and d.kind not in (${OF_PAYERS})`,
   },
   payers: {
     ...DUE_MAILS,
     name: `${TASK.mail} to payers`,
-    where: `d.finished_at is null and d.kind in ('payment-link', 'receipt')`,
-    ranks: { column: 'kind', values: ['payment-link', 'receipt'] },
+    where: `d.finished_at is null and d.kind in (${OF_PAYERS})`,
+    ranks: { column: 'kind', values: [...TO_PAYERS] },
   },
 }
 
