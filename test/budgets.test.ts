@@ -306,6 +306,9 @@ const INDEXES: Record<string, Record<string, string>> = {
       order by expires_at limit 20`,
     charges_notices: `select from charges where notice_at is not null and notice_at <= now()
       order by notice_at limit 20`,
+    // The open charges that follow changed rules of reminders.
+    charges_open_due: `select from charges ${OWN} and status = 'OPEN' and due is not null
+      order by id limit 20`,
     charges_unsettled: `select from charges where payment_status = 'PAID' and settles_at <= now()
       order by settles_at limit 20`,
     charges_settling: `select from charges ${OWN} and payment_date is not null

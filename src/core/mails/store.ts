@@ -50,14 +50,13 @@ export async function queueSealed(tx: Tx, mails: SealedMail[]): Promise<void> {
   tx.wake(TASK.mail)
 }
 
-/** Mails to payers are sent after all others, both one company after the other. */
-export type MailClass = 'first' | 'payers'
+/** Mails to payers are sent after all others, reminders last; each class by company. */
+export type MailClass = 'first' | 'payers' | 'reminders'
 
-/** In the order in which those of one company are sent. */
-const TO_PAYERS = ['payment-link', 'receipt', 'reminder'] as const satisfies MailKind[]
-
-export const classOf = (kind: MailKind): MailClass =>
-  (TO_PAYERS as readonly MailKind[]).includes(kind) ? 'payers' : 'first'
+export function classOf(kind: MailKind): MailClass {
+  if (kind === 'reminder') return 'reminders'
+  return kind === 'payment-link' || kind === 'receipt' ? 'payers' : 'first'
+}
 
 /** If a process is killed, another sends its mails after this time. Live processes renew it. */
 export const LEASE_S = 8
@@ -75,20 +74,23 @@ export const DUE_MAILS: DueKind = {
   set: ['attempts = d.attempts + 1'],
 }
 
-const OF_PAYERS = TO_PAYERS.map((kind) => `'${kind}'`).join(', ')
-
-/** A company's links are sent before its receipts, and those before its reminders. */
+/** A company's links are sent before its receipts. */
 const OF_CLASS: Record<MailClass, DueKind> = {
   first: {
     ...DUE_MAILS,
     name: `${TASK.mail} first`,
-    where: `d.finished_at is null and d.kind not in (${OF_PAYERS})`,
+    where: `d.finished_at is null and d.kind not in ('payment-link', 'receipt', 'reminder')`,
   },
   payers: {
     ...DUE_MAILS,
     name: `${TASK.mail} to payers`,
-    where: `d.finished_at is null and d.kind in (${OF_PAYERS})`,
-    ranks: { column: 'kind', values: [...TO_PAYERS] },
+    where: `d.finished_at is null and d.kind in ('payment-link', 'receipt')`,
+    ranks: { column: 'kind', values: ['payment-link', 'receipt'] },
+  },
+  reminders: {
+    ...DUE_MAILS,
+    name: `${TASK.mail} with reminders`,
+    where: `d.finished_at is null and d.kind = 'reminder'`,
   },
 }
 

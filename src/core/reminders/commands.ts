@@ -1,14 +1,12 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { addDays, startOfDay } from '../../pix/local-time.ts'
 import { saidNow, underRules } from '../charges/notices.ts'
 import { record } from '../charges/record.ts'
-import type { Charge } from '../charges/rules.ts'
 import { lockStates } from '../charges/store.ts'
 import { announceChange } from '../companies/announce.ts'
 import { findCompany, updateReminderDays } from '../companies/store.ts'
 import { type Reminding, remind, type Wanted } from './record.ts'
-import { daysOf, type FailedAttempt, type Occasion, type ReminderRule } from './rules.ts'
+import { daysOf, type Occasion, type ReminderRule } from './rules.ts'
 import * as store from './store.ts'
 
 /** The rules of an occasion that replace those of a company. */
@@ -92,22 +90,4 @@ export async function noticeCharges(
   )
   await remind(tx, app, wanted)
   return said.length
-}
-
-/**
- * Says that a debit of a subscription's charge has failed, if the company wants that. `number` says
- * which one; 0 is the end of all attempts. The charge is locked.
- */
-export async function remindOfFailure(
-  tx: Tx,
-  app: Reminding,
-  charge: Charge,
-  attempt: FailedAttempt,
-): Promise<void> {
-  const rules = await store.listRules(tx, charge.companyId)
-  const rule = rules.find(({ occasion }) => occasion === 'COLLECTION_FAILED')
-  if (!rule?.enabled) return
-  const until = attempt.nextTry === null ? null : startOfDay(addDays(attempt.nextTry, 1))
-  const { channel } = rule
-  await remind(tx, app, [{ charge, occasion: 'COLLECTION_FAILED', channel, until, ...attempt }])
 }

@@ -1,6 +1,6 @@
 import type { Tx } from '../../db/database.ts'
 import { amountOn } from '../../pix/due-amount.ts'
-import { localDateOf } from '../../pix/local-time.ts'
+import { addDays, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { App } from '../app.ts'
 import { awakeAt } from '../charges/notices.ts'
 import type { Charge } from '../charges/rules.ts'
@@ -112,4 +112,22 @@ function mailOf(app: Reminding, wanted: Wanted): SealedMail {
     expiresAt: wanted.until && toRealTime(app, wanted.until),
     chargeId,
   })
+}
+
+/**
+ * Says that a debit of a subscription's charge has failed, if the company wants that. `number` says
+ * which one; 0 is the end of all attempts. The charge is locked.
+ */
+export async function remindOfFailure(
+  tx: Tx,
+  app: Reminding,
+  charge: Charge,
+  attempt: FailedAttempt,
+): Promise<void> {
+  const rules = await store.listRules(tx, charge.companyId)
+  const rule = rules.find(({ occasion }) => occasion === 'COLLECTION_FAILED')
+  if (!rule?.enabled) return
+  const until = attempt.nextTry === null ? null : startOfDay(addDays(attempt.nextTry, 1))
+  const { channel } = rule
+  await remind(tx, app, [{ charge, occasion: 'COLLECTION_FAILED', channel, until, ...attempt }])
 }

@@ -328,3 +328,99 @@ test('a charge without a due date has no moment and no reminder', async () => {
   await noticeDueDates.run(app)
   assert.deepEqual(await remindersOf(client), [])
 })
+
+/** Where a mail says that its reader can stop the reminders. */
+const stopOf = ({ text = '' }: { text?: string | undefined }): string =>
+  new URL(/http\S+\/reminders\/\S+/.exec(text)![0]).pathname
+const post = (path: string, body: string, type = 'application/x-www-form-urlencoded') =>
+  fetch(api.url + path, {
+    method: 'POST',
+    body,
+    headers: { 'content-type': type },
+    redirect: 'manual',
+  })
+const get = async (path: string) => {
+  const reply = await fetch(api.url + path)
+  return { status: reply.status, body: await reply.text() }
+}
+
+test('a payer stops the reminders of a company, and may get them again', async () => {
+  const client = await shopWith([-3, -2, -1, 0], { name: 'Loja <b>' })
+  await create(client)
+  await goTo(client, -3)
+  const [mail] = await mailed()
+  const address = stopOf(mail!)
+  const headers = Object.fromEntries(mail!.headers.map(({ key, value }) => [key, value]))
+  assert.ok(headers['list-unsubscribe']!.endsWith(`${address}>`), headers['list-unsubscribe'])
+  assert.equal(headers['list-unsubscribe-post'], 'List-Unsubscribe=One-Click')
+  const shown = await get(address)
+  assert.equal(shown.status, 200)
+  assert.match(shown.body, /Loja &lt;b&gt;/)
+  assert.match(shown.body, /m\*\*\*@example\.com/)
+  await goTo(client, -2)
+  assert.equal((await mailed()).length, 1, 'looking at the page changes nothing')
+  const part =
+    '--x\r\nContent-Disposition: form-data; name="List-Unsubscribe"\r\n\r\nOne-Click\r\n--x--'
+  for (const [payload, type] of [
+    ['List-Unsubscribe=One-Click', undefined],
+    [part, 'multipart/form-data; boundary=x'],
+  ] as const) {
+    assert.equal((await post(address, payload, type)).status, 303)
+  }
+  const stopped = await get(address)
+  assert.match(stopped.body, /Você não recebe mais lembretes/)
+  await create(client, { customer: { ...payer(), email: 'MARIA@example.com' } })
+  await goTo(client, -1)
+  assert.deepEqual(await mailed(), [], 'other charges of the address too')
+  const told = (await remindersOf(client)).slice(-2)
+  for (const { data } of told) assert.equal(data.reminder.unmailed, 'UNSUBSCRIBED')
+  assert.equal((await post(address, 'again=yes')).status, 303)
+  await goTo(client, 0)
+  assert.equal((await mailed()).length, 2)
+})
+
+test('a mail that waits is not sent to who has stopped the reminders meanwhile', async () => {
+  const client = await shopWith([-2, -1])
+  await create(client)
+  await goTo(client, -2)
+  const address = stopOf((await mailed())[0]!)
+  await goTo(client, -1)
+  await post(address, '')
+  assert.deepEqual(await mailed(), [])
+})
+
+test('who stops the reminders of a company gets those of others, and receipts', async () => {
+  const [client, other] = [await shopWith([-2, -1]), await shopWith([-1])]
+  const { id } = await create(client)
+  await create(other)
+  await goTo(client, -2)
+  const address = stopOf((await mailed())[0]!)
+  await post(address, '')
+  await goTo(other, -1)
+  assert.equal((await mailed()).length, 1)
+  await client.post(`/charge/${id}/simulate-payment`)
+  assert.match((await mailed())[0]!.subject!, /comprovante/)
+})
+
+test('no address stops reminders that was not mailed', async () => {
+  const client = await shopWith([-2])
+  const { url } = await create(client)
+  await goTo(client, -2)
+  const address = stopOf((await mailed())[0]!)
+  const page = new URL(url).pathname.replace('/pay/', '/reminders/')
+  const pair = address.slice('/reminders/'.length, '/reminders/'.length + 43)
+  for (const path of [
+    page,
+    `/reminders/${pair}`,
+    `${address}x`,
+    `${address.slice(0, -1)}_`,
+    '/reminders/x',
+  ]) {
+    assert.equal((await get(path)).status, 404, path)
+    assert.equal((await post(path, '')).status, 404, path)
+  }
+  assert.deepEqual(
+    await api.rows('select 1 from reminder_stops where company_id = $1', [client.company.id]),
+    [],
+  )
+})
