@@ -36,6 +36,7 @@ const MAY_USE: Record<string, string[]> = {
     'mails',
     'payments',
     'refunds',
+    'reminders',
   ],
   charges: [
     'app.ts',
