@@ -309,6 +309,9 @@ const INDEXES: Record<string, Record<string, string>> = {
     // What a payment that names no charge may be for.
     charges_due_amount: `select from charges ${OWN} and due is not null and status = 'OPEN'
       and amount <= 1 order by amount desc, id desc limit 20`,
+    // The open charges that follow changed rules of reminders.
+    charges_open_due: `select from charges ${OWN} and status = 'OPEN' and due is not null
+      order by id limit 20`,
     charges_unsettled: `select from charges where payment_status = 'PAID' and settles_at <= now()
       order by settles_at limit 20`,
     charges_settling: `select from charges ${OWN} and payment_date is not null

@@ -11,6 +11,7 @@ import { DUE_CALLBACKS } from '../src/core/payments/store.ts'
 import { RECONCILING } from '../src/core/reconciliation-schedule.ts'
 import { GENERATING, UNDECIDED } from '../src/core/recurrences/store.ts'
 import { DUE_REFUNDS } from '../src/core/refunds/store.ts'
+import { insertChange, RULE_CHANGES } from '../src/core/reminders/store.ts'
 import { COLLECTING } from '../src/core/simulated-bank/collections.ts'
 import { failureAction, WARN_AFTER_MS } from '../src/core/webhooks/rules.ts'
 import { FAILING } from '../src/core/webhooks/store.ts'
@@ -36,6 +37,7 @@ const KINDS = {
   'expire charges': EXPIRING,
   'receive charges': RELEASING,
   'due dates': NOTICES,
+  'follow reminder rules': RULE_CHANGES,
   'settle callbacks': DUE_CALLBACKS,
   reconcile: RECONCILING,
   'remove orphans': ORPHANS,
@@ -65,6 +67,7 @@ async function makeWork(): Promise<Work> {
   await makePaid(api, client, 1990)
   await makeCharge(client, 600)
   await makeCharge(client, 600, { dueDate: '2026-09-01' })
+  await insertChange(app.db, companyId, clock.now())
   await confirmed(api, client, 5000)
   await start(other, 700)
   await approvedSubscription(api, client)

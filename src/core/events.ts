@@ -15,6 +15,7 @@ export const EVENTS = {
   'charge.refunded': 'Charge.Refunded',
   'charge.due': 'Charge.Due',
   'charge.overdue': 'Charge.Overdue',
+  'charge.reminder': 'Charge.Reminder',
   'payment.unmatched': 'Payment.Unmatched',
   'payment.returned': 'Payment.Returned',
   'subscription.authorized': 'Subscription.Authorized',
@@ -136,6 +137,31 @@ export const noticeEvent = (
   const { dueDate } = charge.due!.terms
   const subjects = { charge: subjectOf(charge, charge.paymentStatus), due: { dueDate, amount } }
   return ownEvent(type, charge, subjects, at)
+}
+
+/** What a reminder is about, and whether the payer gets a mail. No attempt: all have failed. */
+type ReminderMoment = (
+  | { occasion: 'DUE_DATE'; day: number }
+  | { occasion: 'COLLECTION_FAILED'; attempt: number | null; nextTry: string | null }
+) & { mailed: boolean; unmailed?: string }
+
+/** `amount` is what is to be paid today, of a charge with a due date. */
+export function reminderEvent(
+  charge: OwnChargeMoment & { due: { terms: { dueDate: string } } | null } & {
+    recurrenceId: Uuid | null
+  },
+  reminder: ReminderMoment,
+  amount: object | null,
+  at: Date,
+): Event {
+  const { due, recurrenceId, paymentStatus } = charge
+  const subjects = {
+    ...(recurrenceId === null ? {} : { subscription: { id: toPublic('rec', recurrenceId) } }),
+    charge: subjectOf(charge, paymentStatus),
+    ...(due ? { due: { dueDate: due.terms.dueDate, amount } } : {}),
+    reminder,
+  }
+  return ownEvent('charge.reminder', charge, subjects, at)
 }
 
 /** Why a subscription was canceled, where neither the payer nor the merchant did it. */

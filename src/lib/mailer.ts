@@ -18,6 +18,8 @@ export type Letter = {
   sender?: { name: string; replyTo: string }
   /** It tells a payer of money that is not real. */
   isPlayMoney?: true
+  /** Where its reader says that they want no more of its kind, at the mail program's button too. */
+  unsubscribeUrl?: string
 }
 
 /** A letter to be sent. If it is sent again, it is the same message, byte for byte. */
@@ -170,7 +172,7 @@ function fileMailer(folder: string, from: Mailbox): Transport {
 function messageOf(mail: Mail, from: Mailbox): SendMailOptions {
   if (!isAddress(mail.to)) throw badRecipient()
   const domain = from.address.split('@')[1]
-  const { sender } = mail
+  const { sender, unsubscribeUrl } = mail
   return {
     // The address stays ours: a mail server takes no mail from addresses that are not its own.
     from: sender ? { name: oneLine(sender.name), address: from.address } : from,
@@ -186,7 +188,14 @@ function messageOf(mail: Mail, from: Mailbox): SendMailOptions {
     date: mail.createdAt,
     baseBoundary: mail.id,
     // Asks answering machines not to answer.
-    headers: { 'Auto-Submitted': 'auto-generated' },
+    headers: {
+      'Auto-Submitted': 'auto-generated',
+      // RFC 8058: a mail program posts to the address when its reader presses the button.
+      ...(unsubscribeUrl && {
+        'List-Unsubscribe': `<${oneLine(unsubscribeUrl)}>`,
+        'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+      }),
+    },
     xMailer: false,
     disableFileAccess: true,
     disableUrlAccess: true,

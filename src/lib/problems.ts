@@ -6,6 +6,7 @@ export const CATALOGUE = {
   invalid_json: [400, 'The body is not valid JSON.'],
   invalid_value: [400, 'A field is missing or breaks its rule. Up to 20 violations are listed.'],
   invalid_api_version: [400, 'X-Api-Version names no published version.'],
+  unknown_placeholder: [400, 'A text has a placeholder in braces that letters do not know.'],
   charge_not_dev_mode: [400, 'Only charges created with devMode=true can be paid by simulation.'],
   otp_invalid: [400, 'The one-time code is wrong.'],
   missing_api_key: [401, 'The request has no X-API-KEY header.'],

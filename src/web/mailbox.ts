@@ -7,6 +7,7 @@ import { copyButton, isLocalHost, sendDeveloperPage } from './developer.ts'
 import { type Html, html } from './html.ts'
 import { chosenLanguage, type PageLanguage } from './language.ts'
 import { icon, inLanguage, languageOf } from './layout.ts'
+import { SANDBOX, sendContent } from './letter-content.ts'
 import { listMails, readMail, type SentMail } from './mails.ts'
 import type { Site } from './site.ts'
 
@@ -146,21 +147,4 @@ ${mail.code !== null && codeBox(mail, texts.codeOf, language)}
 </section>`
   const page = { title: mail.subject, language, body, frames: true }
   return sendDeveloperPage(site, request, reply, 'mailbox', page)
-}
-
-/** Links of a mail open in new tabs. The mail runs no scripts and sends no forms. */
-const SANDBOX = 'allow-popups allow-popups-to-escape-sandbox'
-const POLICY = `default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'; sandbox ${SANDBOX}`
-
-/** The HTML of the mail, as a mail program shows it. */
-function sendContent(reply: FastifyReply, content: string): FastifyReply {
-  return reply
-    .headers({
-      'Content-Security-Policy': POLICY,
-      'Referrer-Policy': 'no-referrer',
-      'X-Content-Type-Options': 'nosniff',
-      'Cache-Control': 'no-store',
-    })
-    .type('text/html; charset=utf-8')
-    .send(content.replace('<head>', '<head>\n<base target="_blank">'))
 }

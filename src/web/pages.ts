@@ -21,6 +21,7 @@ import { registerPreviews } from './preview.ts'
 import { registerReset } from './sandbox-reset.ts'
 import { registerSandboxSignIn } from './sandbox-sign-in.ts'
 import { addField, type Form, type Site } from './site.ts'
+import { registerUnsubscribe } from './unsubscribe.ts'
 
 /** Forms per address. Many people in an office may share one. */
 const FORMS = { perSecond: 10, burst: 100 }
@@ -52,6 +53,7 @@ export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | '
         registerLogos(scope, site)
         registerPreviews(scope, site)
         registerLinks(scope, site)
+        registerUnsubscribe(scope, site)
         scope.register(async (open) => registerForDevelopers(open, site))
         scope.register(async (signedIn) => registerForPeople(signedIn, site))
       })

@@ -1,6 +1,6 @@
 import { releaseCharges } from '../core/balance/release.ts'
 import { claimDueBillings, DUE_BILLINGS } from '../core/billings/store.ts'
-import { expireCharges, noticeCharges } from '../core/charges/commands.ts'
+import { expireCharges } from '../core/charges/commands.ts'
 import { claimOrphans, ORPHANS } from '../core/charges/intent-store.ts'
 import { removeOrphans as removeOrphansOf } from '../core/charges/intents.ts'
 import { EXPIRING, EXPIRING_AT_BANKS, NOTICES, RELEASING } from '../core/charges/store.ts'
@@ -20,6 +20,8 @@ import { generateCharges } from '../core/recurrences/commands.ts'
 import { GENERATING, UNDECIDED } from '../core/recurrences/store.ts'
 import { returnMoney } from '../core/refunds/returns.ts'
 import { claimDueRefunds, DUE_REFUNDS } from '../core/refunds/store.ts'
+import { followRules, noticeCharges } from '../core/reminders/commands.ts'
+import { RULE_CHANGES } from '../core/reminders/store.ts'
 import { COLLECTING, collectOfCompany } from '../core/simulated-bank/collections.ts'
 import { TASK } from '../core/tasks.ts'
 import { FAILING } from '../core/webhooks/store.ts'
@@ -151,7 +153,7 @@ export const expireChargesAtBanks = found({
   },
 })
 
-/** Says that charges are due, or overdue. */
+/** Says that charges are due, or overdue, and reminds their payers. */
 export const noticeDueDates = found({
   kind: NOTICES,
   title: { pt: 'Avisar vencimentos', en: 'Say that charges are due' },
@@ -159,7 +161,18 @@ export const noticeDueDates = found({
   max: 1000,
   failed: 'due dates were not told',
   act: (app, { companyId, ids, ...time }) =>
-    app.db.transaction((tx) => noticeCharges(tx, companyId, ids, nowOf(app, time))),
+    app.db.transaction((tx) => noticeCharges(tx, withCompanyClock(app, time), companyId, ids)),
+})
+
+/** Lets open charges follow changed rules of reminders. */
+export const followReminderRules = found({
+  kind: RULE_CHANGES,
+  title: { pt: 'Aplicar regras de lembretes', en: 'Apply rules of reminders' },
+  isRepeated: true,
+  max: 100,
+  failed: 'charges do not follow changed reminders',
+  act: (app, { companyId, ...time }) =>
+    app.db.transaction((tx) => followRules(tx, companyId, nowOf(app, time))),
 })
 
 /** Makes received money withdrawable when the delay of the company is over. */
@@ -348,6 +361,7 @@ export const DUE_TASKS: readonly DueTask[] = [
   generateDue,
   billDue,
   collectDue,
+  followReminderRules,
   noticeDueDates,
   expireDueCharges,
   expireChargesAtBanks,

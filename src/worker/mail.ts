@@ -6,6 +6,7 @@ import {
   type BudgetOf,
   budgetsOf,
   isExpired,
+  type MailKind,
   type MailOutcome,
   type MailReason,
   mailboxOf,
@@ -66,6 +67,7 @@ export async function sendDueMails(
     await renew(app, sending)
     await begin(app, sending, 'first', signal)
     await begin(app, sending, 'payers', signal)
+    await begin(app, sending, 'reminders', signal)
     // A mail that was in progress before the claim may have kept a due mail waiting.
     if (sending.mails.size === 0 && !wasBusy) return
     await waitForOne(app, [...sending.mails.keys()], signal)
@@ -78,7 +80,7 @@ export async function sendDueMails(
 function open({ db, clock }: FullApp): Sending {
   return {
     mails: new Map(),
-    last: { first: FIRST_COMPANY, payers: FIRST_COMPANY },
+    last: { first: FIRST_COMPANY, payers: FIRST_COMPANY, reminders: FIRST_COMPANY },
     renewed_ms: clock.now().getTime(),
     take: createBatcher(
       (group) => db.control.transaction((tx) => takeBudgets(tx, group, clock.now())),
@@ -116,7 +118,7 @@ async function begin(
 function roomFor({ mailer }: FullApp, of: MailClass) {
   const { all, free } = mailer.room()
   const { payers, ofOneCompany } = sharesOf(all)
-  return { free: of === 'payers' ? free - (all - payers) : free, ofOneCompany }
+  return { free: of === 'first' ? free : free - (all - payers), ofOneCompany }
 }
 
 function start(app: FullApp, { mails, ...sending }: Sending, mail: DueMail): void {
@@ -135,7 +137,9 @@ async function claim(
   of: MailClass,
   most: { each: number; limit: number; ofOneCompany: number },
 ): Promise<DueMail[]> {
-  const ofClass = [...mails.values()].filter(({ kind }) => classOf(kind) === of)
+  // Reminders are mails to payers too: together they leave connections to other companies.
+  const isFirst = (kind: MailKind) => classOf(kind) === 'first'
+  const ofClass = [...mails.values()].filter(({ kind }) => isFirst(kind) === (of === 'first'))
   const counts = [...Map.groupBy(ofClass, ({ companyId }) => companyId)]
   const isBusy = ([, { length }]: [Uuid, DueMail[]]) => length >= most.ofOneCompany
   const busy = counts.filter(isBusy).map(([companyId]) => companyId)

@@ -1,9 +1,27 @@
 import type { BodyCase } from './bodies.ts'
+import { NO_NUMBER } from './wrong-values.ts'
 
 type Wrong = Record<'NAME' | 'EMAIL' | 'URL', unknown[]>
 
 /** An empty text is as if it were not sent. */
 const sent = (values: unknown[]) => values.filter((value) => value !== '')
+
+const WORDS = { subject: 'Oi, {nome}', text: 'Pague {valor} até {vencimento}' }
+const RULE = { enabled: true, channel: 'EMAIL', texts: { pt: WORDS, en: WORDS } }
+
+/** What a rule of reminders has beside its day. */
+const ruleFields = (rule: string): Record<string, unknown[]> => ({
+  [`${rule}.enabled`]: [5, null, 'yes', {}],
+  [`${rule}.channel`]: [5, null, 'SMS', {}],
+  [`${rule}.texts`]: [5, null, 'text', []],
+  ...Object.fromEntries(
+    ['pt', 'en'].flatMap((language) => [
+      [`${rule}.texts.${language}`, [5, null, 'text', []]],
+      [`${rule}.texts.${language}.subject`, [5, null, {}, ' ', 'x'.repeat(151)]],
+      [`${rule}.texts.${language}.text`, [5, null, {}, ' ', 'x'.repeat(2001)]],
+    ]),
+  ),
+})
 
 /** The body that changes a company; it takes what is wrong of fields that others have too. */
 export const companyBodies = ({ NAME, EMAIL, URL }: Wrong): BodyCase[] => [
@@ -36,6 +54,44 @@ export const companyBodies = ({ NAME, EMAIL, URL }: Wrong): BodyCase[] => [
         strictTaxIds: true,
         settlesExactPayments: true,
       },
+    }),
+  },
+  {
+    operationId: 'changeReminders',
+    method: 'PUT',
+    parents: {
+      rules: true,
+      'rules[0]': true,
+      'rules[0].texts': true,
+      'rules[0].texts.pt': true,
+      'rules[0].texts.en': true,
+      failedCharges: true,
+      'failedCharges.texts': true,
+      'failedCharges.texts.pt': true,
+      'failedCharges.texts.en': true,
+    },
+    required: [
+      'rules[0].day',
+      ...['rules[0]', 'failedCharges'].flatMap((rule) => [
+        `${rule}.enabled`,
+        `${rule}.channel`,
+        ...['pt', 'en'].flatMap((language) => [
+          `${rule}.texts.${language}.subject`,
+          `${rule}.texts.${language}.text`,
+        ]),
+      ]),
+    ],
+    wrong: {
+      rules: [5, null, 'text', {}],
+      'rules[0]': [5, null, 'text', []],
+      'rules[0].day': [...NO_NUMBER, -31, 31, 1.5],
+      ...ruleFields('rules[0]'),
+      failedCharges: [5, null, 'text', []],
+      ...ruleFields('failedCharges'),
+    },
+    prepare: async () => ({
+      path: '/reminder',
+      good: { rules: [{ day: -3, ...RULE }], failedCharges: RULE },
     }),
   },
 ]

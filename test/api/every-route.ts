@@ -205,6 +205,24 @@ const products: Try[] = [
 const another = ({ company: { apiVersion } }: Client, api: TestApi) =>
   api.client({ pixKey: 'outra@example.com', imageUrl: 'https://x.example/1.png' }, { apiVersion })
 
+const REMINDERS = {
+  rules: [
+    { day: -3, enabled: true, channel: 'EMAIL' },
+    {
+      day: 1,
+      enabled: true,
+      channel: 'EMAIL',
+      texts: {
+        pt: {
+          subject: '{empresa}: sua mensalidade venceu em {vencimento}',
+          text: 'Olá, {nome}!\nAinda não recebemos {valor}. Pague pelo link: {link}',
+        },
+      },
+    },
+  ],
+  failedCharges: { enabled: true, channel: 'WEBHOOK' },
+}
+
 const company: Try[] = [
   ...on('getCompany', {
     found: (client) => client.get('/company'),
@@ -226,6 +244,30 @@ const company: Try[] = [
     'a logo taken away': async (client, _made, api) =>
       (await another(client, api)).put('/company', { imageUrl: null }),
     invalid_value: (client) => client.put('/company', { email: 'dona', language: 'fr' }),
+  }),
+  ...on('getReminders', {
+    found: async (client, _made, api) => {
+      const other = await another(client, api)
+      await other.put('/reminder', REMINDERS)
+      return other.get('/reminder')
+    },
+    invalid_api_key: (client) =>
+      client.get('/reminder', {
+        headers: { 'X-API-KEY': 'vk_sandbox_x', 'X-Api-Version': client.company.apiVersion },
+      }),
+  }),
+  ...on('changeReminders', {
+    changed: async (client, _made, api) => (await another(client, api)).put('/reminder', REMINDERS),
+    invalid_value: (client) =>
+      client.put('/reminder', { rules: [{ day: 31, enabled: true, channel: 'SMS' }] }),
+    unknown_placeholder: (client) =>
+      client.put('/reminder', {
+        failedCharges: {
+          enabled: true,
+          channel: 'EMAIL',
+          texts: { pt: { subject: '{empresa}', text: 'Oi, {nmoe}' } },
+        },
+      }),
   }),
   ...on('compareVersions', {
     compared: async (client, _made, api) => {

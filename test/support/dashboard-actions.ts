@@ -244,6 +244,14 @@ export const ACTIONS: Record<string, Action> = {
     make: limitWithdrawals,
     says: says(/não precisam mais de aprovação\./, /need no approval any more\./),
   },
+  '/settings/reminders/rule': {
+    at: '/settings/reminders/rule?rule=new',
+    says: says(/Lembrete salvo\./, /Reminder saved\./),
+  },
+  '/settings/reminders/suggestion': {
+    at: '/settings/reminders',
+    says: says(/Lembretes criados, desativados\./, /Reminders created, switched off\./),
+  },
   '/unmatched/:id/accept': {
     make: ({ api, client }) => makeUnmatched(api, client, 700),
     says: says(/Pagamento aceito\./, /Payment accepted\./),

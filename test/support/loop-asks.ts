@@ -80,9 +80,19 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   resendWithdrawalCode: ({ completed }) => [at(`/account-balance/withdraw/${completed}/resend`)],
   compareVersions: () => [at('/company/version-changes?from=2025-01-01&to=2026-08-16')],
   changeCompany: () => [at('/company', { name: LONG.slice(0, 100) })],
+  changeReminders: () => [at('/reminder', MANY_REMINDERS)],
   receivePayment: () => [at('/sandbox/payment', { amount: 500, payer: { name: LONG } })],
   returnPayment: () => [at('/sandbox/payment/E1/return', { reason: 'FRAUD' })],
   makeWithdrawalCode: ({ completed }) => [at(`/sandbox/withdraw/${completed}/code`)],
+}
+
+const LONG_RULE = {
+  enabled: true,
+  channel: 'EMAIL',
+  texts: { pt: { subject: '{'.repeat(150), text: '{nome'.repeat(400) } },
+}
+const MANY_REMINDERS = {
+  rules: Array.from({ length: 10 }, (_, day) => ({ day, ...LONG_RULE })),
 }
 
 const pathOf = ({ url }: { url: string }) => new URL(url).pathname

@@ -88,6 +88,12 @@ export const SCENARIOS: Record<AnyEventType, Scenario> = {
     about: 'charge',
     steps: [steps.dueCharge, steps.untilOverdue],
   },
+  'charge.reminder': {
+    summary:
+      'a charge is due today; may add a rule to the reminders, and moves the clock by a week',
+    about: 'charge',
+    steps: [steps.dueDayRule, steps.dueCharge, steps.untilReminded],
+  },
   'payment.unmatched': {
     summary: 'money arrives that pays no charge; LATE moves the clock',
     about: 'payment',

@@ -4,7 +4,7 @@ import { type Vintem, VintemError } from '../../../packages/client/src/index.ts'
 import type { BankReceipt } from '../../core/simulated-bank/view.ts'
 import { formatReais } from '../../lib/money.ts'
 import { firstLateDay, lastDayInTime } from '../../pix/due-amount.ts'
-import { localDateOf, startOfDay } from '../../pix/local-time.ts'
+import { atHour, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { ReturnReason } from '../../provider/port.ts'
 import { ClientFault } from '../command.ts'
 import type * as schemas from './trigger-schemas.ts'
@@ -202,6 +202,23 @@ export const untilDue: Step = {
 /** Until the first day comes on which a fine is added. */
 export const untilOverdue: Step = {
   run: (stage) => moveTo(stage, dayOf(stage.made, firstLateDay)),
+}
+
+/** Payers are reminded on the due day. A rule that is missing is added, and stays. */
+export const dueDayRule: Step = {
+  async run({ vintem, notes }) {
+    const { rules } = await vintem.reminders.get()
+    if (rules.some(({ day, enabled }) => day === 0 && enabled)) return
+    const others = rules.filter(({ day }) => day !== 0)
+    const rule = { day: 0, enabled: true, channel: 'WEBHOOK' as const }
+    await vintem.reminders.update({ rules: [...others, rule] })
+    notes.push('The company now has a rule that reminds on the due day, by webhook alone.')
+  },
+}
+
+/** Until nine o'clock of the due day. */
+export const untilReminded: Step = {
+  run: (stage) => moveTo(stage, atHour(lastDayInTime({ dueDate: stage.made.charge!.dueDate! }), 9)),
 }
 
 const dayOf = ({ charge }: Made, day: typeof firstLateDay): Date =>

@@ -19,6 +19,7 @@ import type { Payment } from '../payments/rules.ts'
 import { listUnmatchedOf } from '../payments/store.ts'
 import type { Refund } from '../refunds/rules.ts'
 import { listOfCharge as listRefunds } from '../refunds/store.ts'
+import { listSaid as listReminders, type SentReminder } from '../reminders/store.ts'
 
 /** Everything that is known of a charge. */
 export type History = {
@@ -40,6 +41,8 @@ export type History = {
   mails: ChargeMail[]
   /** Mails that are sent by themselves, and were not, the oldest first. */
   unsent: UnsentMail[]
+  /** The oldest first. */
+  reminders: SentReminder[]
 }
 
 /** A charge has few of each. If it has more, the newest are left out. */
@@ -57,13 +60,14 @@ export async function historyOf(
   const { db, vault } = app
   const { companyId, id, link } = charge
   const page = { limit: MAX_OF_EACH, after: null }
-  const [opening, refunds, unmatched, activity, mails, unsent] = await Promise.all([
+  const [opening, refunds, unmatched, activity, mails, unsent, reminders] = await Promise.all([
     findOpening(db, charge),
     listRefunds(db, companyId, id, page),
     listUnmatchedOf(db, charge, MAX_OF_EACH),
     listActivity(db, companyId, id, MAX_OF_EACH),
     listMails(db, charge),
     listUnsent(db, charge),
+    listReminders(db, charge),
   ])
   const isMailed = link?.notifyCustomer === true && emailOf(vault, charge) !== undefined
   const about = { charge, opening, refunds: refunds.toReversed(), unmatched }
@@ -71,7 +75,7 @@ export async function historyOf(
     can('balance:read') ? entriesOf(db, about) : [],
     can('webhooks:read') ? eventsOf(db, about) : { events: [], deliveries: [] },
   ])
-  const sent = { isMailed, mails: mails.toReversed(), unsent }
+  const sent = { isMailed, mails: mails.toReversed(), unsent, reminders }
   return { ...about, ...sent, activity, entries, ...feed }
 }
 

@@ -6,6 +6,7 @@ import type { AnyEventType } from '../events.ts'
 import type { WrittenEvent } from '../feed/store.ts'
 import type { Payment } from '../payments/rules.ts'
 import type { Refund } from '../refunds/rules.ts'
+import type { SentReminder } from '../reminders/store.ts'
 import type { History } from './history.ts'
 
 /** Something that happened to a charge, with the entries and events that it made. */
@@ -19,6 +20,7 @@ export type Moment = {
   | { kind: 'code' | 'mailed' | 'opened' | 'released' | 'expired' }
   | { kind: 'mail'; mail: Pick<ChargeMail, 'outcome' | 'reason'> }
   | { kind: 'unsent'; mail: UnsentMail }
+  | { kind: 'reminder'; reminder: SentReminder }
   | { kind: 'refund'; refund: Refund; by: Author | null }
   | { kind: 'unmatched'; payment: Payment }
   | { kind: 'other' }
@@ -51,7 +53,7 @@ export function momentsOf(history: History): Moment[] {
 }
 
 function ownMoments(history: History): Bare[] {
-  const { charge, opening, mails, unsent } = history
+  const { charge, opening, mails, unsent, reminders } = history
   const isLinkSent = history.isMailed && unsent.every(({ kind }) => kind !== 'payment-link')
   const { createdAt, paymentDate, status } = charge
   const codeAt = charge.kind === 'PIX' ? createdAt : opening?.codeAt
@@ -61,6 +63,7 @@ function ownMoments(history: History): Bare[] {
     isLinkSent && { kind: 'mailed', at: createdAt },
     ...mails.map((mail) => ({ kind: 'mail', at: mail.createdAt, mail }) as const),
     ...unsent.map((mail) => ({ kind: 'unsent', at: mail.at, mail }) as const),
+    ...reminders.map((reminder) => ({ kind: 'reminder', at: reminder.saidAt, reminder }) as const),
     opening?.openedAt && { kind: 'opened', at: opening.openedAt },
     codeAt && charge.brCode !== null && { kind: 'code', at: codeAt },
     paymentDate && paidMoment(history, paymentDate),
@@ -145,6 +148,9 @@ const EMITTED: Partial<Record<AnyEventType, Moment['kind']>> = {
 function hasEmitted(moment: Moment, { type, payload, createdAt }: WrittenEvent): boolean {
   if (moment.kind === 'unmatched') {
     return type === 'payment.unmatched' && payload.includes(`"${moment.payment.endToEndId}"`)
+  }
+  if (moment.kind === 'reminder') {
+    return type === 'charge.reminder' && moment.at.getTime() === createdAt.getTime()
   }
   if (moment.kind !== 'refund') return EMITTED[type] === moment.kind
   const { finishedAt, returnId } = moment.refund

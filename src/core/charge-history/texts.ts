@@ -4,6 +4,7 @@ import type { UnmatchedReason } from '../charges/rules.ts'
 import type { MailOutcome, MailReason } from '../mails/rules.ts'
 import type { PaymentState } from '../payments/rules.ts'
 import type { RefundState } from '../refunds/rules.ts'
+import type { Unmailed } from '../reminders/rules.ts'
 
 type Unpaid = 'expired' | 'opened' | 'unused' | 'canceled' | 'uncollected'
 
@@ -29,6 +30,14 @@ const pt = {
     'payment-link': 'Link não enviado por e-mail',
     receipt: 'Comprovante não enviado por e-mail',
   },
+  reminder: 'Lembrete ao pagador',
+  reminderSent: 'Lembrete enviado por e-mail',
+  reminderExpired: 'E-mail não enviado: deixou de ser necessário.',
+  unmailed: {
+    CHANNEL: 'Só por webhook, como pede a regra.',
+    NO_ADDRESS: 'Sem e-mail: o pagador não informou um endereço.',
+    UNSUBSCRIBED: 'Sem e-mail: o pagador pediu para não receber lembretes.',
+  } satisfies Record<Unmailed, string>,
   mailReasons: {
     PLAY_MONEY:
       'Em produção, e-mails de teste só vão para a própria empresa e para as pessoas dela.',
@@ -115,6 +124,14 @@ const en: HistoryTexts = {
   unsent: {
     'payment-link': 'Link not sent by e-mail',
     receipt: 'Receipt not sent by e-mail',
+  },
+  reminder: 'Payer reminded',
+  reminderSent: 'Reminder sent by e-mail',
+  reminderExpired: 'E-mail not sent: it was no longer needed.',
+  unmailed: {
+    CHANNEL: 'By webhook only, as the rule says.',
+    NO_ADDRESS: 'No e-mail: the payer gave no address.',
+    UNSUBSCRIBED: 'No e-mail: the payer wants no reminders.',
   },
   mailReasons: {
     PLAY_MONEY: 'In production, test e-mails go only to the company itself and its people.',

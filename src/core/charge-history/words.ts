@@ -6,6 +6,7 @@ import type { Charge } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import type { AnyEventType } from '../events.ts'
 import type { Payment } from '../payments/rules.ts'
+import type { SentReminder } from '../reminders/store.ts'
 import type { Moment } from './moments.ts'
 import type { HistoryTexts } from './texts.ts'
 
@@ -21,6 +22,10 @@ export function titleOf(
       return texts.mailedAgain
     case 'unsent':
       return texts.unsent[moment.mail.kind]
+    case 'reminder':
+      return moment.reminder.outcome === 'SENT' && moment.reminder.unmailed === null
+        ? texts.reminderSent
+        : texts.reminder
     case 'expired':
       return charge.kind === 'RECURRING' ? texts.collectionFailed : texts.expired
     case 'refund': {
@@ -51,6 +56,17 @@ export function mailText(
   { outcomes, mailReasons }: HistoryTexts,
 ): string {
   return reason ? mailReasons[reason] : outcomes[outcome ?? 'WAITING']
+}
+
+/** What became of a reminder; null if its title says it. */
+export function reminderText(
+  { unmailed, outcome, reason }: SentReminder,
+  texts: HistoryTexts,
+): string | null {
+  if (unmailed !== null) return texts.unmailed[unmailed]
+  if (outcome === 'SENT') return null
+  // A mail that has expired was not sent because the charge was paid, or the rule is off.
+  return outcome === 'EXPIRED' ? texts.reminderExpired : mailText({ outcome, reason }, texts)
 }
 
 /** Who has done it, if that is known. */

@@ -20,6 +20,7 @@ import { showProduct } from '../products/view.ts'
 import type { AppWithCharges } from './group.ts'
 import { withBankCode } from './intents.ts'
 import { mailsOfCreation } from './mails.ts'
+import { nextNotice } from './notices.ts'
 import { forgetRequest, lockCharge, record } from './record.ts'
 import type { Charge, Due, Item, Payer } from './rules.ts'
 import * as rules from './rules.ts'
@@ -60,7 +61,7 @@ function chargeOf(
     brCode,
     createdAt,
     expiresAt,
-    noticeAt: rules.nextNotice(fields.due, createdAt),
+    noticeAt: nextNotice(fields.due, company.reminderDays, createdAt),
   })
 }
 
@@ -226,21 +227,6 @@ export async function cancelCharge(
   }
   await record(tx, [change])
   return { charge: change.charge, changed: true }
-}
-
-/** Says what is to be said about due dates. Returns of how many charges. */
-export async function noticeCharges(
-  tx: Tx,
-  companyId: Uuid,
-  ids: Uuid[],
-  now: Date,
-): Promise<number> {
-  const charges = await store.lockStates(tx, companyId, ids)
-  const said = charges
-    .map((charge) => rules.notices(charge, now))
-    .filter(({ length }) => length > 0)
-  await record(tx, said.flat())
-  return said.length
 }
 
 export async function expireCharges(

@@ -44,7 +44,7 @@ export const listUnsent = (tx: Tx, { companyId, id }: ChargeId): Promise<UnsentM
   tx.query<UnsentMail>({
     text: `select m.kind, m.finished_at as at, m.outcome, m.reason from mails m
            where m.company_id = $1 and m.charge_id = $2 and m.outcome in ('FAILED', 'EXPIRED')
-             and not exists (select from charge_mails s where s.company_id = m.company_id
+             and m.kind <> 'reminder' and not exists (select from charge_mails s where s.company_id = m.company_id
                and s.charge_id = m.charge_id and s.id = m.id)
            order by m.id limit $3`,
     values: [companyId, id, MAX_MAILS],

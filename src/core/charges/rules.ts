@@ -7,8 +7,6 @@ import {
   amountOn,
   type DueAmount,
   type DueTerms,
-  firstLateDay,
-  lastDayInTime,
   lastDayToPay,
   totalOfParts,
 } from '../../pix/due-amount.ts'
@@ -196,7 +194,7 @@ export const expiryOf = (
 ): Date => (due ? endOf(due.terms) : new Date(createdAt.getTime() + lifetime_s * 1000))
 
 /** When a charge with a due date can no longer be paid: at the end of its last day. */
-const endOf = (terms: DueTerms): Date => startOfDay(addDays(lastDayToPay(terms), 1))
+export const endOf = (terms: DueTerms): Date => startOfDay(addDays(lastDayToPay(terms), 1))
 
 /** Whether paying a link means subscribing to its one product. */
 export const isSubscriptionLink = ({ link }: Pick<Charge, 'link'>): boolean =>
@@ -451,28 +449,6 @@ export function fail(charge: Charge, now: Date): Change {
   assert(charge.kind === 'RECURRING' && charge.status === 'OPEN', 'only a collection can fail')
   const failed = { ...charge, status: 'EXPIRED', paymentStatus: 'EXPIRED' } as const
   return { charge: failed, event: 'charge.expired', at: now }
-}
-
-/** The moments at which something is said about the due date of an open charge. */
-const noticesOf = (terms: DueTerms): { event: NoticeType; at: Date }[] =>
-  [
-    { event: 'charge.due' as const, at: startOfDay(lastDayInTime(terms)) },
-    { event: 'charge.overdue' as const, at: startOfDay(firstLateDay(terms)) },
-  ].filter(({ at }) => at < endOf(terms))
-
-/** When something is to be said about the due date next, after a moment. */
-export const nextNotice = (due: Due | null, after: Date): Date | null =>
-  (due && noticesOf(due.terms).find(({ at }) => at > after)?.at) ?? null
-
-/** What is to be said now. It is said once: the next moment is written with the events. */
-export function notices(charge: Charge, now: Date): Change[] {
-  const { due, noticeAt, status } = charge
-  // Another worker may have said it while this one waited for the charge.
-  if (due === null || noticeAt === null || noticeAt > now || status !== 'OPEN') return []
-  const next = { ...charge, noticeAt: nextNotice(due, now) }
-  const said = noticesOf(due.terms).filter(({ at }) => at >= noticeAt && at <= now)
-  if (said.length === 0) return [{ charge: next, event: null, at: now }]
-  return said.map(({ event }) => ({ charge: next, event, at: now }))
 }
 
 /** Whether a simulated payment has anything to do. Throws if the charge cannot be paid. */

@@ -38,6 +38,7 @@ const COMPANY: Company = {
   mailsReceipts: true,
   strictTaxIds: false,
   settlesExactPayments: false,
+  reminderDays: [],
   createdAt: START,
   updatedAt: START,
 }

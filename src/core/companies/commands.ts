@@ -62,6 +62,7 @@ export async function createCompany(
     mailsReceipts: fields.mailsReceipts ?? true,
     strictTaxIds: fields.strictTaxIds ?? false,
     settlesExactPayments: fields.settlesExactPayments ?? false,
+    reminderDays: [],
     clockAhead_ms: 0,
     bankId: null,
     payouts: null,

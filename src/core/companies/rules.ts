@@ -26,6 +26,8 @@ export type Company = {
   staticSalesLimit: number | null
   /** Whether payers who gave an address get a mail when they have paid. */
   mailsReceipts: boolean
+  /** On which days, from the due date on, payers of open charges are reminded. */
+  reminderDays: number[]
   /** Whether a sandbox checks the digits of payers' tax ids, as a live company always does. */
   strictTaxIds: boolean
   /** Whether a payment that names no charge settles the only charge that it fits. */

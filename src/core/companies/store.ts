@@ -35,6 +35,7 @@ const COMPANY = tableOf<Company>({
   mailsReceipts: ['mails_receipts', 'bool'],
   strictTaxIds: ['strict_tax_ids', 'bool'],
   settlesExactPayments: ['settles_exact_payments', 'bool'],
+  reminderDays: ['reminder_days', 'json'],
   clockAhead_ms: ['clock_ahead_ms', 'int8'],
   bankId: ['bank_id', 'uuid'],
   payouts: ['payouts', 'text'],
@@ -48,6 +49,7 @@ const COMPANY = tableOf<Company>({
 
 /** What a company has when it is created. The other columns have their defaults. */
 const CREATED = COMPANY.without(
+  'reminderDays',
   'clockAhead_ms',
   'bankId',
   'payouts',
@@ -143,6 +145,14 @@ export async function updateSuspension(
     values: [id, suspendedAt],
   })
   return rows.length === 1
+}
+
+/** Keeps with the company what creating a charge must know of its reminders. */
+export async function updateReminderDays(tx: Tx, id: Uuid, days: number[]): Promise<void> {
+  await tx.query({
+    text: 'update companies set reminder_days = $2::jsonb where id = $1',
+    values: [id, JSON.stringify(days)],
+  })
 }
 
 /** The column of each field that can be changed. */

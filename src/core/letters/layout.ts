@@ -25,6 +25,8 @@ export type Block =
   | { kind: 'code'; code: string }
   | { kind: 'facts'; facts: Fact[] }
   | { kind: 'button'; label: string; url: string }
+  /** What few readers want. */
+  | { kind: 'link'; label: string; url: string }
 
 /** A value that names an address on purpose, such as a masked one, to whom it belongs. */
 type AsIs = { asIs: string }
@@ -47,6 +49,7 @@ const TEXT: { [K in Block['kind']]: (block: Extract<Block, { kind: K }>) => stri
   facts: ({ facts }) =>
     facts.map(([name, value]) => `${withoutLinks(name)}: ${shown(value)}`).join('\n'),
   button: ({ label, url }) => `${oneLine(label)}:\n${oneLine(url)}`,
+  link: ({ label, url }) => `${withoutLinks(label)}:\n${oneLine(url)}`,
 }
 
 function textOf(company: LetterCompany, { title, blocks, footer }: Page): string {
@@ -82,6 +85,8 @@ const HTML: Html = {
   button: ({ label, url }, color) =>
     `<p style="margin:0 0 16px;text-align:center"><a href="${escaped(url)}" style="display:inline-block;padding:14px 28px;border-radius:8px;${paint(color)};font-size:16px;font-weight:bold;text-decoration:none">${escaped(label)}</a></p>` +
     `<p style="margin:0 0 16px;font-size:14px;line-height:20px;color:#52525b;word-break:break-all">${escaped(url)}</p>`,
+  link: ({ label, url }) =>
+    `<p style="margin:0 0 16px;font-size:14px;line-height:20px"><a href="${escaped(url)}" style="color:#52525b">${inert(label)}</a></p>`,
 }
 
 const factRow = ([name, value]: Fact): string =>
@@ -168,6 +173,8 @@ type Contents = {
   isTest?: boolean
   /** A letter to a payer has the name of the company as sender, and replies go to the company. */
   toPayer?: boolean
+  /** Where its reader says that they want no more of its kind. */
+  unsubscribeUrl?: string
 }
 
 /** Makes both parts of a letter. If it is about play money, it says so. */
@@ -185,6 +192,7 @@ export function compose(company: LetterCompany, contents: Contents): Letter {
     html: htmlOf(company, page),
     ...(contents.toPayer && { sender }),
     ...(contents.toPayer && isTest && { isPlayMoney: true }),
+    ...(contents.unsubscribeUrl && { unsubscribeUrl: contents.unsubscribeUrl }),
   }
 }
 

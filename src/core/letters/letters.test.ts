@@ -43,6 +43,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   mailsReceipts: true,
   strictTaxIds: false,
   settlesExactPayments: false,
+  reminderDays: [],
   bankId: null,
   payouts: null,
   payoutKey: null,

@@ -13,6 +13,7 @@ const BOUND_BY = {
   'withdrawal-failed': 'source',
   'payment-link': 'budgets',
   receipt: 'budgets',
+  reminder: 'budgets',
   'webhook-failing': 'budgets',
   'webhook-deactivated': 'budgets',
   'bank-return': 'source',

@@ -9,6 +9,20 @@ import type { MailKind } from './rules.ts'
  */
 type AboutCharge = { chargeId: Uuid }
 
+/**
+ * A reminder is composed then too. The version before reminders must not take it for another mail
+ * about a charge, so the charge is named elsewhere.
+ */
+export type AboutReminder = {
+  reminder: {
+    chargeId: Uuid
+    occasion: string
+    number: number
+    /** The clock of the company when it was queued: what it says is of that time. */
+    clockAhead_ms: number
+  }
+}
+
 /** Times of mails are real times, also if the company has a clock of its own. */
 export type NewMail = {
   /**
@@ -17,7 +31,7 @@ export type NewMail = {
    */
   companyId: Uuid
   kind: MailKind
-  letter: Letter | AboutCharge
+  letter: Letter | AboutCharge | AboutReminder
   /** After this time it is of no use and is not sent. Null if there is no such time. */
   expiresAt: Date | null
   createdAt: Date
@@ -43,4 +57,4 @@ export function sealMail(vault: Vault, { letter, ...mail }: NewMail): SealedMail
 export const openMail = (
   vault: Vault,
   { companyId, id, sealed }: SealedMail,
-): Letter | AboutCharge => JSON.parse(vault.open(sealed, contextOf(companyId, id)))
+): Letter | AboutCharge | AboutReminder => JSON.parse(vault.open(sealed, contextOf(companyId, id)))

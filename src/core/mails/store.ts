@@ -50,11 +50,13 @@ export async function queueSealed(tx: Tx, mails: SealedMail[]): Promise<void> {
   tx.wake(TASK.mail)
 }
 
-/** Mails to payers are sent after all others, both one company after the other. */
-export type MailClass = 'first' | 'payers'
+/** Mails to payers are sent after all others, reminders last; each class by company. */
+export type MailClass = 'first' | 'payers' | 'reminders'
 
-export const classOf = (kind: MailKind): MailClass =>
-  kind === 'payment-link' || kind === 'receipt' ? 'payers' : 'first'
+export function classOf(kind: MailKind): MailClass {
+  if (kind === 'reminder') return 'reminders'
+  return kind === 'payment-link' || kind === 'receipt' ? 'payers' : 'first'
+}
 
 /** If a process is killed, another sends its mails after this time. Live processes renew it. */
 export const LEASE_S = 8
@@ -77,13 +79,18 @@ const OF_CLASS: Record<MailClass, DueKind> = {
   first: {
     ...DUE_MAILS,
     name: `${TASK.mail} first`,
-    where: `d.finished_at is null and d.kind not in ('payment-link', 'receipt')`,
+    where: `d.finished_at is null and d.kind not in ('payment-link', 'receipt', 'reminder')`,
   },
   payers: {
     ...DUE_MAILS,
     name: `${TASK.mail} to payers`,
     where: `d.finished_at is null and d.kind in ('payment-link', 'receipt')`,
     ranks: { column: 'kind', values: ['payment-link', 'receipt'] },
+  },
+  reminders: {
+    ...DUE_MAILS,
+    name: `${TASK.mail} with reminders`,
+    where: `d.finished_at is null and d.kind = 'reminder'`,
   },
 }
 

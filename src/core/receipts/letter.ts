@@ -8,6 +8,7 @@ import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { composePaymentLink, composeReceipt } from '../letters/payers.ts'
 import { openMail, type SealedMail } from '../mails/sealing.ts'
+import { findReminderLetter } from '../reminders/letter.ts'
 import { findPurchase, receiptLines } from './lines.ts'
 
 /**
@@ -17,6 +18,7 @@ import { findPurchase, receiptLines } from './lines.ts'
 export async function findLetter(app: AppWithCharges, mail: SealedMail): Promise<Letter | null> {
   const { companyId, kind } = mail
   const contents = openMail(app.vault, mail)
+  if ('reminder' in contents) return findReminderLetter(app, { companyId, ...contents.reminder })
   if (!('chargeId' in contents)) return contents
   const company = await findCompany(app.db, companyId)
   const charge = await app.charges.find({ companyId, id: contents.chargeId })

@@ -12,6 +12,7 @@ import { fail as failCharge } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { retryIn_s } from '../orders.ts'
 import { matchPayments } from '../payments/match.ts'
+import { remindOfFailure } from '../reminders/record.ts'
 import { followAgreement } from './agreements.ts'
 import { cancelCharges } from './commands.ts'
 import type { Recurrence } from './rules.ts'
@@ -184,6 +185,7 @@ async function applyCollection(job: BillingJob, collection: Collection): Promise
       return isOver ? applyCollection(job, collection) : afterRejection(job, outcome.reason)
     }
     case 'wait':
+      await sayFailures(job, collection)
       // A power cut may lose this write. Then the bank is asked again.
       await billings.update(app.db.light, {
         ...billing,
@@ -219,7 +221,26 @@ async function failUnpaid({ app, company, billing }: BillingJob): Promise<boolea
     if (charge.status !== 'OPEN') {
       return billings.end(tx, company.id, [charge.id], ENDS[charge.status])
     }
-    await record(tx, [failCharge(charge, now)])
+    const change = failCharge(charge, now)
+    await record(tx, [change])
+    await remindOfFailure(tx, app, change.charge, { number: 0, nextTry: null })
   })
   return true
+}
+
+/**
+ * Says that the latest debit has failed and when the bank tries again. It is said once, however
+ * often the bank is asked meanwhile.
+ */
+async function sayFailures(
+  { app, company, billing }: BillingJob,
+  { attempts }: Collection,
+): Promise<void> {
+  const number = attempts.filter(({ status }) => status === 'FAILED').length
+  const nextTry = attempts.find(({ status }) => status === 'SCHEDULED')?.on
+  if (number === 0 || nextTry === undefined) return
+  await app.db.transaction(async (tx) => {
+    const charge = await lockCharge(tx, company.id, billing.chargeId)
+    if (charge.status === 'OPEN') await remindOfFailure(tx, app, charge, { number, nextTry })
+  })
 }

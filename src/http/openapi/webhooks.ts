@@ -3,6 +3,7 @@ import { headersOf, signerOf } from '../../core/deliveries/signing.ts'
 import { deliveryIdOf } from '../../core/deliveries/view.ts'
 import * as events from '../../core/events.ts'
 import { RecurrenceView } from '../../core/recurrences/view.ts'
+import { OCCASIONS, UNMAILED } from '../../core/reminders/rules.ts'
 import { STATUSES as WITHDRAWAL_STATUSES } from '../../core/withdrawals/rules.ts'
 import { toCents } from '../../lib/money.ts'
 import { amountOn, type DueTerms } from '../../pix/due-amount.ts'
@@ -53,6 +54,17 @@ const notice = (type: events.NoticeType, dueDate: string, when: string): Documen
   const about = { ...CHARGE, paymentStatus: 'PROCESSING', due: { terms } }
   return { type, when, body: events.noticeEvent(type, about, amount, AT).payload }
 }
+const reminder = (): Documented => {
+  const terms: DueTerms = { dueDate: '2026-08-20', daysAfterDue: 30 }
+  const amount = amountOn(toCents(CHARGE.amount), terms, MONDAY)
+  const about = { ...CHARGE, paymentStatus: 'PROCESSING', due: { terms }, recurrenceId: null }
+  const said = { occasion: 'DUE_DATE', day: -3, mailed: true } as const
+  return {
+    type: 'charge.reminder',
+    when: 'The payer of an open charge is reminded, or a debit of a subscription has failed, by your rules.',
+    body: events.reminderEvent(about, said, amount, AT).payload,
+  }
+}
 const agreement = (
   type: events.SubscriptionType,
   authStatus: string,
@@ -101,6 +113,7 @@ const EVENTS: Documented[] = [
   },
   notice('charge.due', MONDAY, 'The due date of an open charge has come.'),
   notice('charge.overdue', '2026-08-14', 'A charge was not paid by its due date.'),
+  reminder(),
   {
     type: 'payment.unmatched',
     when: 'Money arrived late, twice, in another amount or for no charge.',
@@ -162,6 +175,26 @@ const SUBJECTS: Record<string, Schema> = {
     dueDate: text('YYYY-MM-DD'),
     amount: refTo('ChargeAmount'),
   }),
+  EventReminder: object(
+    {
+      occasion: oneOf(OCCASIONS, 'The due date, or a debit of a subscription that has failed'),
+      day: { type: 'integer', description: 'The day of the rule, counted from the due date' },
+      attempt: {
+        type: ['integer', 'null'],
+        description: 'Which debit has failed; null: all of them, and there is none any more',
+      },
+      nextTry: {
+        type: ['string', 'null'],
+        description: 'The day of the next debit, YYYY-MM-DD; null: there is none',
+      },
+      mailed: { type: 'boolean', description: 'Whether the payer gets a mail' },
+      unmailed: oneOf(UNMAILED, 'Why the payer gets none'),
+    },
+    'day',
+    'attempt',
+    'nextTry',
+    'unmailed',
+  ),
   EventRefund: object({
     id: text('rfnd_…'),
     value: { type: 'integer', description: 'Cents that were returned now' },
@@ -230,12 +263,25 @@ function subjectsOf(type: string): Record<string, Schema> {
   if (type === 'charge.due' || type === 'charge.overdue') {
     return { charge: refTo('EventCharge'), due: refTo('EventDue') }
   }
+  if (type === 'charge.reminder') {
+    return {
+      subscription: refTo('EventSubscriptionId'),
+      charge: refTo('EventCharge'),
+      due: refTo('EventDue'),
+      reminder: refTo('EventReminder'),
+    }
+  }
   if (type.startsWith('subscription.charge.')) {
     return { subscription: refTo('EventSubscriptionId'), charge: refTo('EventCharge') }
   }
   if (type === 'payment.returned') return { payment: refTo('EventReturn') }
   const noun = type.slice(0, type.indexOf('.'))
   return { [noun]: refTo(`Event${noun[0]!.toUpperCase()}${noun.slice(1)}`) }
+}
+
+/** What only some bodies of an event have. */
+const OPTIONAL: Partial<Record<events.AnyEventType, string[]>> = {
+  'charge.reminder': ['subscription', 'due'],
 }
 
 const nameIn = (body: string): string => JSON.parse(body).event
@@ -247,7 +293,8 @@ export const EVENT_COMPONENTS: Record<string, Schema> = {
   ...Object.fromEntries(
     EVENTS.map((event) => {
       const name = { type: 'string', const: nameIn(event.body) }
-      return [componentOf(event), object({ event: name, ...fieldsOf(event.type) })]
+      const fields = { event: name, ...fieldsOf(event.type) }
+      return [componentOf(event), object(fields, ...(OPTIONAL[event.type] ?? []))]
     }),
   ),
   EventBody: {

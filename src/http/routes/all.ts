@@ -9,6 +9,7 @@ import { paymentRoutes } from './payments.ts'
 import { productRoutes } from './products.ts'
 import { recurrenceRoutes } from './recurrences.ts'
 import { refundRoutes } from './refunds.ts'
+import { reminderRoutes } from './reminders.ts'
 import { requestRoutes } from './requests.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { versionRoutes } from './versions.ts'
@@ -29,6 +30,7 @@ export const ROUTES: readonly Route[] = [
   ...balanceRoutes,
   ...withdrawalRoutes,
   ...companyRoutes,
+  ...reminderRoutes,
   ...versionRoutes(() => ROUTES),
   ...sandboxRoutes,
   ...requestRoutes((wanted) => ROUTES.find(({ operationId }) => operationId === wanted)),

@@ -8,6 +8,7 @@ import {
   authorText,
   mailText,
   payerBankOf,
+  reminderText,
   titleOf,
 } from '../../core/charge-history/words.ts'
 import { checkoutUrl, pageToken } from '../../core/charges/addresses.ts'
@@ -431,6 +432,8 @@ function moreOf(visit: Visit, history: History, moment: Moment): Omit<Words, 'ti
       return { text: mailText(moment.mail, texts) }
     case 'unsent':
       return { text: mailText(moment.mail, texts), tone: 'bad' }
+    case 'reminder':
+      return { text: reminderText(moment.reminder, texts) }
     case 'paid':
       return { text: paymentText(visit, history, moment), tone: 'good' }
     case 'released':

@@ -5,6 +5,7 @@ import type { ChargeView } from '../../core/charges/view.ts'
 import { type Company, checksTaxIds } from '../../core/companies/rules.ts'
 import { nameWords } from '../../core/customers/rules.ts'
 import {
+  find,
   findByEmailOrIds,
   findByName,
   findByParts,
@@ -14,6 +15,7 @@ import {
 import { type CustomerView, showCustomer } from '../../core/customers/view.ts'
 import { asOf, type Recurrence } from '../../core/recurrences/rules.ts'
 import { search as searchRecurrences } from '../../core/recurrences/store.ts'
+import { isStopped } from '../../core/reminders/stops.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { addDays, localDateOf } from '../../pix/local-time.ts'
@@ -105,12 +107,19 @@ async function show(visit: Visit, customer: ShownCustomer): Promise<{ body: Html
     html`<a class="button slim" href="${url(`/new/charge?customer=${id}`)}">${texts.chargeThem}</a><a class="button quiet slim" href="${url(`/new/link?customer=${id}`)}">${texts.sendLink}</a>`
   }`
   const paid = visit.can('payments:read') && (await paidBy(visit, id))
-  const body = html`<div class="columns">${card(texts.details, details(visit, customer))}${paid}</div>
+  const wantsNone = await isStoppedFor(visit, id)
+  const body = html`<div class="columns">${card(texts.details, details(visit, customer, wantsNone))}${paid}</div>
 ${visit.can('payments:read') && (await chargesOf(visit, id))}`
   return { body, actions }
 }
 
-function details(visit: Visit, customer: ShownCustomer): Html {
+/** Whether the customer wants no reminders. Who is shown may have a masked address. */
+async function isStoppedFor({ app, company }: Visit, id: string): Promise<boolean> {
+  const customer = await find(app.db, app.vault, company.id, fromPublic('clnt', id)!)
+  return customer?.email !== undefined && isStopped(app, company.id, customer.email)
+}
+
+function details(visit: Visit, customer: ShownCustomer, wantsNoReminders: boolean): Html {
   const { language } = visit
   const texts = CUSTOMERS[language]
   const { fields } = texts
@@ -120,6 +129,7 @@ function details(visit: Visit, customer: ShownCustomer): Html {
   return html`${facts([
     [fields.taxId.label, wholeTaxId(visit, plainTaxId(customer.taxId))],
     email !== undefined && [fields.email.label, email],
+    wantsNoReminders && [texts.reminders, texts.noReminders],
     phone !== undefined && [texts.phone, formatPhone(phone)],
     address.length > 0 && [
       texts.address,

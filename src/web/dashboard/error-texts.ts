@@ -20,6 +20,11 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Use uma versão publicada ou deixe o cabeçalho de fora.',
     en: 'Use a published version, or leave the header out.',
   },
+  unknown_placeholder: {
+    means: 'Um texto tem entre chaves um campo que os e-mails não conhecem.',
+    pt: 'Use {nome}, {valor}, {vencimento}, {link} ou {empresa}.',
+    en: 'Use {nome}, {valor}, {vencimento}, {link} or {empresa}.',
+  },
   charge_not_dev_mode: {
     means: 'Só cobranças criadas com devMode=true podem ser pagas por simulação.',
     pt: 'Crie a cobrança com devMode=true ou pague-a no banco simulado.',

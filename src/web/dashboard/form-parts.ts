@@ -107,7 +107,7 @@ export type FormFault = {
 
 const faultOf = (problem: Problem): FormFault => {
   const paths =
-    problem.code === 'invalid_value'
+    problem.code === 'invalid_value' || problem.code === 'unknown_placeholder'
       ? problem.items.map(({ description }) => description.split(':')[0]!)
       : []
   return {

@@ -13,6 +13,7 @@ import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
 import { productsRoutes } from './products.ts'
+import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
@@ -46,6 +47,7 @@ export const ROUTES: DashboardRoute[] = [
   ...requestsRoutes,
   ...settingsRoutes,
   ...logoRoutes,
+  ...remindersRoutes,
   ...bankRoutes,
   ...versionsRoutes,
   ...membersRoutes,

@@ -12,6 +12,7 @@ import { APPROVALS } from './approvals-texts.ts'
 import { type FormFault, tryForm } from './form-parts.ts'
 import { card, notice, sectionTabs } from './parts.ts'
 import { type RecordPage, sendPage } from './record-pages.ts'
+import { REMINDERS } from './reminders-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 /** What a company changes of itself here. */
@@ -212,7 +213,15 @@ export const BANK_ROLES: Needs = ['owner', 'finance']
 /** Who sees who else belongs to the company, and what they did. */
 const OWNERS: Needs = ['owner']
 
-type SettingsTab = '' | '/logo' | '/bank' | '/approvals' | '/version' | '/members' | '/activity'
+type SettingsTab =
+  | ''
+  | '/logo'
+  | '/reminders'
+  | '/bank'
+  | '/approvals'
+  | '/version'
+  | '/members'
+  | '/activity'
 
 /** The links between the pages of settings. */
 function settingsTabs(visit: Visit, here: SettingsTab): Html {
@@ -220,6 +229,7 @@ function settingsTabs(visit: Visit, here: SettingsTab): Html {
   const all: [path: SettingsTab, title: string, needs: Needs][] = [
     ['', texts.profile, 'company:read'],
     ['/logo', texts.logo, 'company:read'],
+    ['/reminders', REMINDERS[visit.language].title, 'company:read'],
     ['/bank', texts.bank, BANK_ROLES],
     ['/approvals', APPROVALS[visit.language].title, OWNERS],
     ['/version', texts.version, 'company:read'],

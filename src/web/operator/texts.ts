@@ -15,6 +15,7 @@ const KINDS_PT: Record<string, string> = {
   'withdrawal-code': 'Código de saque',
   'payment-link': 'Link de pagamento',
   receipt: 'Comprovante',
+  reminder: 'Lembrete',
   'withdrawal-completed': 'Saque enviado',
   'withdrawal-failed': 'Saque não enviado',
   'webhook-failing': 'Webhook com falha',
@@ -389,6 +390,7 @@ const en: OperatorTexts = {
     kinds: {
       'withdrawal-code': 'Code of a withdrawal',
       'payment-link': 'Payment link',
+      reminder: 'Reminder',
       receipt: 'Receipt',
       'withdrawal-completed': 'Withdrawal sent',
       'withdrawal-failed': 'Withdrawal not sent',

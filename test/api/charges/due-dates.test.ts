@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
-import { noticeCharges } from '../../../src/core/charges/commands.ts'
+import { noticeCharges } from '../../../src/core/reminders/commands.ts'
 import { atHour } from '../../../src/pix/local-time.ts'
 import { noticeDueDates } from '../../../src/worker/due.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
@@ -128,7 +128,8 @@ test('two workers that find the same charge say once that it is due', async () =
     ])
   ).map((row) => row.id)
   const later = atHour('2026-08-31', 12)
-  const say = () => app.db.transaction((tx) => noticeCharges(tx, client.company.id, [id!], later))
+  const then = { ...app, clock: { now: () => later } }
+  const say = () => app.db.transaction((tx) => noticeCharges(tx, then, client.company.id, [id!]))
   assert.deepEqual((await Promise.all([say(), say(), say()])).sort(), [0, 0, 1])
   const types = (await typesOf(client)).filter((type: string) => /due$/.test(type))
   assert.deepEqual(types, ['charge.due', 'charge.overdue'])

@@ -55,6 +55,7 @@ test('every event that is offered can be subscribed to, and no other', async () 
     'charge.refunded',
     'charge.due',
     'charge.overdue',
+    'charge.reminder',
     'payment.unmatched',
     'payment.returned',
     'withdrawal.completed',

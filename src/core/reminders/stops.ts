@@ -1,0 +1,46 @@
+import type { Uuid } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
+import type { AppWithCharges } from '../charges/group.ts'
+import { withCompanyClock } from '../companies/clock.ts'
+import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
+import { indexEmail, openPerson } from '../customers/sealing.ts'
+import { readUnsubscribeToken } from './addresses.ts'
+import { deleteStop, findStops, insertStop } from './store.ts'
+
+/** An address that gets reminders of a company, or wants none any more. */
+export type Reader = { company: Company; email: string; index: Buffer; isStopped: boolean }
+
+/** Whom the address in a reminder is for. Throws if it is none of ours. */
+export async function findReader(app: AppWithCharges, token: string): Promise<Reader> {
+  const named = readUnsubscribeToken(app.vault, token)
+  const company = named && (await findCompany(app.db, named.companyId))
+  const charge = named && (await app.charges.find(named))
+  const email = charge?.payer && openPerson(app.vault, charge.companyId, charge.payer).email
+  if (!company || !email) throw problem('charge_not_found')
+  const index = indexEmail(app.vault, company.id, email)
+  return { company, email, index, isStopped: await isStopped(app, company.id, email) }
+}
+
+/** Whether an address wants no reminders of a company. */
+export async function isStopped(
+  { db, vault }: Pick<AppWithCharges, 'db' | 'vault'>,
+  companyId: Uuid,
+  email: string,
+): Promise<boolean> {
+  return (await findStops(db, companyId, [indexEmail(vault, companyId, email)])).length > 0
+}
+
+/** Stops the reminders of a company to an address, or sends them again. It can be repeated. */
+export async function changeStop(
+  app: AppWithCharges,
+  { company, index }: Reader,
+  wanted: 'stop' | 'again',
+): Promise<void> {
+  const { clock } = withCompanyClock(app, company)
+  await app.db.transaction((tx) =>
+    wanted === 'stop'
+      ? insertStop(tx, company.id, index, clock.now())
+      : deleteStop(tx, company.id, index),
+  )
+}
