@@ -82,7 +82,7 @@ type Showing<T> = {
 }
 
 /** Asks the bank whether a charge was paid, and matches its payments. */
-type MatchPaid = (charge: Charge) => Promise<void>
+export type MatchPaid = (charge: Charge) => Promise<void>
 
 /** Creates a charge, or finds the open one that the same request has created before. */
 export async function createCharge<T extends object>(
@@ -333,6 +333,11 @@ export function payerFault(company: Company, customer: unknown): string | null {
   const { taxId } = (customer ?? {}) as { taxId?: unknown }
   return checkDigitsFault(company, taxId, 'customer.taxId')
 }
+
+export const pixFaults = (company: Company, body: Record<string, unknown>): (string | null)[] => [
+  payerFault(company, body.customer),
+  ...dueFaults(body),
+]
 
 export function linkFaults(company: Company, body: Record<string, unknown>): (string | null)[] {
   const { customerId, customer, total, items } = body

@@ -142,7 +142,7 @@ export type AppWithCharges = App & { charges: ChargeGroups }
  * group costs the database and this process as much as some charges. A disk or a standby that
  * confirms slowly is waited for once for all of them.
  */
-const MAX_WRITES = 64
+export const MAX_WRITES = 64
 const MAX_REMOVALS = 500
 const REMOVAL_ms = 50
 

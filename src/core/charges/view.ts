@@ -184,6 +184,17 @@ export const NewPixCharge = Type.Object({
   devMode: DevMode,
 })
 
+export const MAX_BATCH = 1000
+
+export const NewBatch = Type.Object({
+  charges: Type.Array(NewPixCharge, {
+    minItems: 1,
+    maxItems: MAX_BATCH,
+    description: 'Each as in `POST /charge/pix`',
+    'x-each': true,
+  }),
+})
+
 export const NewStaticCode = Type.Object({ amount: Amount(1, 'Cents'), devMode: DevMode })
 
 export const NewLink = Type.Object({
@@ -236,6 +247,35 @@ export const CreatedPixCharge = Type.Object({
   externalId: orNull(Type.String()),
   description: Type.Optional(Type.String()),
   devMode: Type.Boolean(),
+})
+
+const { brCodeBase64: _image, ...withoutImage } = CreatedPixCharge.properties
+
+const ItemError = Type.Object({
+  code: Type.String({ description: 'Of the error catalogue' }),
+  description: Type.String({ description: 'The path of the field in the charge, and the rule' }),
+})
+
+export const BatchView = Type.Object({
+  accepted: Type.Integer({ description: 'How many of the charges there are now' }),
+  refused: Type.Integer({ description: 'How many were refused; the others do not depend on them' }),
+  items: Type.Array(
+    Type.Object({
+      index: Type.Integer({ description: 'Its place in `charges`, from 0' }),
+      charge: Type.Optional(
+        Type.Object(withoutImage, {
+          description: 'As `POST /charge/pix` answers, without the image of its code',
+        }),
+      ),
+      replayed: Type.Optional(
+        Type.Boolean({
+          description: 'The same externalId and body have created it before, and it is open still',
+        }),
+      ),
+      errors: Type.Optional(Type.Array(ItemError)),
+    }),
+    { description: 'In the order of `charges`; each has a charge or errors' },
+  ),
 })
 
 export const CreatedLink = Type.Object({
@@ -364,13 +404,21 @@ const fixedOf = (charge: Charge, app: Addressing): Fixed => ({
 const imageOf = (id: Uuid, brCode: string): string => images.of(id, () => qrDataUrl(brCode))
 
 export function showCreatedPix(charge: Charge, app: Addressing): Static<typeof CreatedPixCharge> {
+  const image = imageOf(charge.id, charge.brCode!)
+  return { ...showWithoutImage(charge, app), brCodeBase64: image }
+}
+
+/** A created charge in the answer to a batch, which would be several times as long with images. */
+export function showWithoutImage(
+  charge: Charge,
+  app: Addressing,
+): Omit<Static<typeof CreatedPixCharge>, 'brCodeBase64'> {
   const { id, url, createdAt, expiresAt } = fixedOf(charge, app)
   return {
     id,
     status: charge.paymentStatus,
     amount: charge.amount,
     brCode: charge.brCode!,
-    brCodeBase64: imageOf(charge.id, charge.brCode!),
     url,
     createdAt,
     expiresAt,

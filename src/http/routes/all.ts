@@ -1,5 +1,6 @@
 import type { Route } from '../route.ts'
 import { balanceRoutes } from './balance.ts'
+import { chargeBatchRoutes } from './charge-batches.ts'
 import { chargeRoutes } from './charges.ts'
 import { companyRoutes } from './company.ts'
 import { customerRoutes } from './customers.ts'
@@ -18,6 +19,7 @@ import { withdrawalRoutes } from './withdrawals.ts'
 /** The whole HTTP interface: the server, the OpenAPI document and the tests read this one table. */
 export const ROUTES: readonly Route[] = [
   ...chargeRoutes,
+  ...chargeBatchRoutes,
   ...recurrenceRoutes,
   ...refundRoutes,
   ...paymentRoutes,
