@@ -88,6 +88,7 @@ export type Route = {
   sample?: Find
   tag:
     | 'Charges'
+    | 'Plans'
     | 'Customers'
     | 'Products'
     | 'Webhooks'

@@ -89,6 +89,7 @@ const RECORD_TYPES = [
   'key',
   'payment',
   'person',
+  'plan',
   'product',
   'refund',
   'static-code',

@@ -47,7 +47,7 @@ export type Draft = Pick<
   | 'due'
 > & { lifetime_s: number; emailIndex: Buffer | null }
 
-function chargeOf(
+export function chargeOf(
   company: Company,
   { lifetime_s: _, emailIndex: __, ...fields }: Draft,
   { id, createdAt, expiresAt, brCode }: Pick<Charge, 'id' | 'createdAt' | 'expiresAt' | 'brCode'>,

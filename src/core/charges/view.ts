@@ -34,6 +34,7 @@ import {
   PAYMENT_STATUSES,
   type PaymentStatus,
   PIX_LIFETIME_S,
+  type PlanPart,
   type StaticCode,
 } from './rules.ts'
 import { openShipping, STATES } from './shipping.ts'
@@ -85,12 +86,14 @@ const Lifetime = (fallback: number) =>
 const DataUrl = (description: string) => Type.String({ format: 'unsafe', description })
 
 /** Characters, as the scheme counts them. */
-const Description = Type.String({
-  maxLength: 140,
-  description: 'What the payer reads on the payment page, and in the app of their bank',
-})
+export const describedIn = (maxLength: number) =>
+  Type.String({
+    maxLength,
+    description: 'What the payer reads on the payment page, and in the app of their bank',
+  })
+const Description = describedIn(140)
 
-const DevMode = Type.Optional(
+export const DevMode = Type.Optional(
   Type.Boolean({ default: false, description: 'For tests: simulate-payment pays it' }),
 )
 
@@ -101,7 +104,7 @@ const FixedOrPercent = Type.Enum(['FIXED', 'PERCENT'], {
   description: 'FIXED: cents. PERCENT: hundredths of a percent, 200 is 2,00 %',
 })
 const RateValue = Type.Integer({ minimum: 1, maximum: MAX_AMOUNT })
-const RATE = { type: FixedOrPercent, value: RateValue }
+export const RATE = { type: FixedOrPercent, value: RateValue }
 const CountedDays = Type.Optional(
   Type.Enum(['CALENDAR', 'BUSINESS'], { type: 'string', default: 'CALENDAR' }),
 )
@@ -172,6 +175,15 @@ const DueView = Type.Object(
     description:
       'Of a charge with a due date: its terms, and what is to be paid today, or was paid on its day',
   },
+)
+
+const PlanPartView = Type.Object(
+  {
+    id: Type.String(),
+    number: Type.Integer({ description: 'Which of its charges it is, from 1' }),
+    count: Type.Integer({ description: 'How many it has' }),
+  },
+  { description: 'The plan that the charge is of' },
 )
 
 export const NewPixCharge = Type.Object({
@@ -368,6 +380,7 @@ export const ChargeView = Type.Object({
   customer: Type.Optional(CustomerInCharge),
   shipping: Type.Optional(ShippingView),
   due: Type.Optional(DueView),
+  plan: Type.Optional(PlanPartView),
   company: CompanyInCharge,
   isRecurring: Type.Optional(
     Type.Boolean({ description: 'True for a subscription, its links and its charges' }),
@@ -522,6 +535,7 @@ export function showCharge(
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.description !== null) shown.description = charge.description
   if (charge.due !== null) shown.due = showDue(charge, charge.due, now)
+  if (charge.due?.plan) shown.plan = showPlanPart(charge.due.plan)
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.shortfall > 0) shown.shortfall = charge.shortfall
@@ -555,6 +569,11 @@ const showDue = (charge: Charge, { terms }: Due, now: Date): Static<typeof DueVi
   amount: showAmount(charge, localDateOf(now)),
 })
 
+const showPlanPart = (part: PlanPart): Static<typeof PlanPartView> => ({
+  ...part,
+  id: toPublic('plan', part.id),
+})
+
 function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   const shown = items.map(({ quantity, product }) => ({
     productId: product.id,
@@ -569,8 +588,11 @@ function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   }
 }
 
-const showPayer = (vault: Vault, companyId: Uuid, payer: SealedPerson & { name: string }): Payer =>
-  showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name })
+export const showPayer = (
+  vault: Vault,
+  companyId: Uuid,
+  payer: SealedPerson & { name: string },
+): Payer => showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name })
 
 const KIND_WORDS: Record<ChargeKind, string> = {
   PIX: 'Pix',

@@ -7,6 +7,7 @@ import { customerRoutes } from './customers.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { eventRoutes } from './events.ts'
 import { paymentRoutes } from './payments.ts'
+import { planRoutes } from './plans.ts'
 import { productRoutes } from './products.ts'
 import { recurrenceRoutes } from './recurrences.ts'
 import { refundRoutes } from './refunds.ts'
@@ -20,6 +21,7 @@ import { withdrawalRoutes } from './withdrawals.ts'
 export const ROUTES: readonly Route[] = [
   ...chargeRoutes,
   ...chargeBatchRoutes,
+  ...planRoutes,
   ...recurrenceRoutes,
   ...refundRoutes,
   ...paymentRoutes,
