@@ -135,7 +135,7 @@ export function statusOf(charges: Pick<Charge, 'status'>[]): ChargeStatus {
 
 const sumOf = (amounts: number[]): Cents => toCents(amounts.reduce((all, one) => all + one, 0))
 
-/** What has arrived, and what is to be paid now for all that is open, with what is taken off today. */
+/** What has arrived, and what is to be paid today for all that is open. */
 export function moneyOf(all: Charge[], now: Date): { received: Cents; toPay: Cents } {
   const charges = all.map((charge) => asOf(charge, now))
   const of = (status: ChargeStatus) => charges.filter((charge) => charge.status === status)

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox'
-import type { Column } from '../../lib/csv.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { createMemo } from '../../lib/memo.ts'
@@ -9,7 +8,6 @@ import { MAX_AMOUNT, MIN_CHARGE } from '../../pix/amounts.ts'
 import { amountOn, INTEREST_TYPES, lastDayToPay } from '../../pix/due-amount.ts'
 import { type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
-import { maskTaxId } from '../../pix/tax-id.ts'
 import type { Company } from '../companies/rules.ts'
 import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
 import { openPerson, type SealedPerson } from '../customers/sealing.ts'
@@ -22,8 +20,6 @@ import {
   asOf,
   CHARGE_STATUSES,
   type Charge,
-  type ChargeKind,
-  type ChargeStatus,
   type Due,
   type Item,
   isSubscriptionLink,
@@ -32,7 +28,6 @@ import {
   type Link,
   MAX_LIFETIME_S,
   PAYMENT_STATUSES,
-  type PaymentStatus,
   PIX_LIFETIME_S,
   type PlanPart,
   type StaticCode,
@@ -196,17 +191,6 @@ export const NewPixCharge = Type.Object({
   devMode: DevMode,
 })
 
-export const MAX_BATCH = 1000
-
-export const NewBatch = Type.Object({
-  charges: Type.Array(NewPixCharge, {
-    minItems: 1,
-    maxItems: MAX_BATCH,
-    description: 'Each as in `POST /charge/pix`',
-    'x-each': true,
-  }),
-})
-
 export const NewStaticCode = Type.Object({ amount: Amount(1, 'Cents'), devMode: DevMode })
 
 export const NewLink = Type.Object({
@@ -259,35 +243,6 @@ export const CreatedPixCharge = Type.Object({
   externalId: orNull(Type.String()),
   description: Type.Optional(Type.String()),
   devMode: Type.Boolean(),
-})
-
-const { brCodeBase64: _image, ...withoutImage } = CreatedPixCharge.properties
-
-const ItemError = Type.Object({
-  code: Type.String({ description: 'Of the error catalogue' }),
-  description: Type.String({ description: 'The path of the field in the charge, and the rule' }),
-})
-
-export const BatchView = Type.Object({
-  accepted: Type.Integer({ description: 'How many of the charges there are now' }),
-  refused: Type.Integer({ description: 'How many were refused; the others do not depend on them' }),
-  items: Type.Array(
-    Type.Object({
-      index: Type.Integer({ description: 'Its place in `charges`, from 0' }),
-      charge: Type.Optional(
-        Type.Object(withoutImage, {
-          description: 'As `POST /charge/pix` answers, without the image of its code',
-        }),
-      ),
-      replayed: Type.Optional(
-        Type.Boolean({
-          description: 'The same externalId and body have created it before, and it is open still',
-        }),
-      ),
-      errors: Type.Optional(Type.Array(ItemError)),
-    }),
-    { description: 'In the order of `charges`; each has a charge or errors' },
-  ),
 })
 
 export const CreatedLink = Type.Object({
@@ -593,74 +548,3 @@ export const showPayer = (
   companyId: Uuid,
   payer: SealedPerson & { name: string },
 ): Payer => showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name })
-
-const KIND_WORDS: Record<ChargeKind, string> = {
-  PIX: 'Pix',
-  LINK: 'Link de pagamento',
-  STATIC: 'QR Code estático',
-  RECURRING: 'Assinatura',
-}
-
-const STATUS_WORDS: Record<ChargeStatus, string> = {
-  OPEN: 'Em aberto',
-  COMPLETED: 'Paga',
-  EXPIRED: 'Expirada',
-  CANCELED: 'Cancelada',
-}
-
-const PAYMENT_STATUS_WORDS: Record<PaymentStatus, string> = {
-  PENDING: 'Pendente',
-  PROCESSING: 'Aguardando pagamento',
-  PAID: 'Pago',
-  RECEIVED: 'Disponível para saque',
-  EXPIRED: 'Expirado',
-  REFUNDED: 'Devolvido',
-}
-
-const termIn = <Code extends string>(words: Record<Code, string>, code: Code) => ({
-  code,
-  word: words[code],
-})
-
-/** The columns of a file of charges. */
-export const CSV_COLUMNS: Column<Charge>[] = [
-  { name: 'id', title: 'Cobrança', of: ({ id }) => toPublic('charge', id) },
-  { name: 'external_id', title: 'Sua referência', of: ({ externalId }) => externalId },
-  { name: 'kind', title: 'Tipo', of: ({ kind }) => termIn(KIND_WORDS, kind) },
-  { name: 'status', title: 'Situação', of: ({ status }) => termIn(STATUS_WORDS, status) },
-  {
-    name: 'payment_status',
-    title: 'Pagamento',
-    of: ({ paymentStatus }) => termIn(PAYMENT_STATUS_WORDS, paymentStatus),
-  },
-  { name: 'amount_cents', title: 'Valor', of: ({ amount }) => ({ cents: amount }) },
-  {
-    name: 'refunded_cents',
-    title: 'Devolvido',
-    of: ({ refunded }) => ({ cents: refunded, signed: 0 - refunded }),
-  },
-  { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
-  { name: 'expires_at', title: 'Expira em', of: ({ expiresAt }) => expiresAt },
-  { name: 'paid_at', title: 'Paga em', of: ({ paymentDate }) => paymentDate },
-  { name: 'end_to_end_id', title: 'Id do Pix', of: ({ endToEndId }) => endToEndId },
-  { name: 'dev_mode', title: 'Teste', of: ({ devMode }) => devMode },
-  { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
-]
-
-/** More columns for a file that people read. */
-export const csvColumnsForPeople = (vault: Vault): Column<Charge>[] => [
-  ...CSV_COLUMNS,
-  { name: 'payer_tax_id', title: 'CPF/CNPJ do pagador', of: (charge) => taxIdOf(vault, charge) },
-  { name: 'items', title: 'Itens', of: itemsOf },
-  { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ releaseAt }) => releaseAt },
-  { name: 'description', title: 'Descrição', of: ({ description }) => description },
-]
-
-function taxIdOf(vault: Vault, { companyId, payer }: Charge): string | null {
-  return payer && maskTaxId(openPerson(vault, companyId, payer).taxId)
-}
-
-function itemsOf({ link }: Charge): string | null {
-  const items = link?.items ?? []
-  return items.map(({ quantity, product }) => `${quantity} x ${product.name}`).join('; ') || null
-}

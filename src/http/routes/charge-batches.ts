@@ -1,11 +1,9 @@
 import type { Static } from 'typebox'
 import { createBatch, isRefused, mayPass, type Outcome } from '../../core/charges/batch.ts'
+import { BatchView, MAX_BATCH, NewBatch } from '../../core/charges/batch-view.ts'
 import { type Draft, pixDraft, pixFaults } from '../../core/charges/commands.ts'
 import type { Charge } from '../../core/charges/rules.ts'
 import {
-  BatchView,
-  MAX_BATCH,
-  NewBatch,
   NewPixCharge,
   showWithoutImage,
 } from '../../core/charges/view.ts'

@@ -8,6 +8,7 @@ import { removeOrphans } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { openBanked } from '../../support/bank.ts'
 import { CLOCK, startPlaying } from '../../support/clocks.ts'
+import { lettersOf } from '../../support/mail.ts'
 
 const api = await startApi()
 const { app } = api
@@ -294,4 +295,49 @@ test('a bank that does not remove one charge has the others canceled, and the re
   assert.deepEqual([done.status, done.body.data.status], [200, 'CANCELED'])
   const left = [...shop.bank.state().charges.values()].map(({ status }) => status)
   assert.deepEqual(left, Array(4).fill('REMOVIDA_PELO_USUARIO_RECEBEDOR'))
+})
+
+const pageOf = async (url: string, language = 'pt') => {
+  const path = url.replace('http://vintem.test', api.url)
+  const reply = await fetch(path, { headers: { 'accept-language': language } })
+  return { status: reply.status, text: await reply.text() }
+}
+
+test('the payer has one page with all charges, what each costs today, and links to pay them', async () => {
+  const client = await api.client()
+  const discounts = [{ type: 'FIXED', value: 1000, daysBeforeDue: 5 }]
+  const plan = await make(client, { devMode: true, description: 'Geladeira', discounts })
+  await client.post(`/charge/${plan.charges[0].id}/simulate-payment`)
+  const page = await pageOf(plan.url)
+  assert.equal(page.status, 200)
+  assert.match(page.text, /Carnê de R\$\s1\.000,00 em 3 parcelas/)
+  assert.match(page.text, /Para quitar tudo hoje.*R\$\s646,66/s)
+  assert.match(page.text, /Parcela 1 de 3 · 31\/08\/2026.*Paga.*Ver comprovante/s)
+  assert.match(page.text, /Parcela 3 de 3 · 31\/10\/2026.*R\$\s323,33.*<s[^>]*>R\$\s333,33/s)
+  assert.equal(page.text.match(/Pagar com Pix/g)?.length, 2)
+  const { pathname } = new URL(plan.charges[2].url)
+  assert.ok(page.text.includes(`href="${pathname}"`))
+  const charge = await pageOf(plan.charges[2].url)
+  assert.match(charge.text, /Parcela 3 de 3.*ver todas/s)
+  assert.ok(charge.text.includes(new URL(plan.url).pathname))
+  assert.match((await pageOf(plan.url, 'en')).text, /3 installments|Installment 1 of 3/)
+  const forged = await pageOf(plan.url.slice(0, -3))
+  assert.equal(forged.status, 404)
+  const other = await pageOf(plan.url.replace('/plan/', '/pay/'))
+  assert.equal(other.status, 404, 'a plan is no charge')
+})
+
+test('the payer gets the page by e-mail if the company wants it, once', async () => {
+  const client = await api.client()
+  const plan = await make(client, { notifyCustomer: true, description: 'Geladeira' })
+  await make(client)
+  const letters = await lettersOf(api, client.company.id)
+  assert.deepEqual(
+    letters.map(({ kind, subject }) => [kind, subject]),
+    [['payment-link', 'Padaria São João: seu carnê em 3 parcelas']],
+  )
+  assert.match(letters[0]!.text, /31\/08\/2026/)
+  assert.ok(letters[0]!.text.includes(plan.url))
+  await client.post(`${PLAN}/${plan.id}/cancel`)
+  assert.deepEqual(await lettersOf(api, client.company.id), [], 'nobody is asked for what is over')
 })
