@@ -163,6 +163,22 @@ export const ACTIONS: Record<string, Action> = {
     },
     says: CHARGE_MADE,
   },
+  '/new/plan': {
+    fill: async (page) => {
+      await type(page, 'planTotal', '1.200,00')
+      await type(page, 'firstDueDate', '2030-01-31')
+      await typePayer(page)
+    },
+    says: says(/Carnê criado\./, /Plan created\./),
+  },
+  '/plans/:id/cancel': {
+    make: async ({ client }) => {
+      const customer = { name: 'Maria da Silva', taxId: '52998224725' }
+      const plan = { total: 5000, count: 3, firstDueDate: '2030-01-31', customer }
+      return (await client.post('/charge/plan', plan)).body.data.id
+    },
+    says: says(/Carnê cancelado\./, /Plan canceled\./),
+  },
   '/new/code': {
     fill: (page) => type(page, 'amount', '9,00'),
     says: says(/QR Code criado\./, /QR code created\./),

@@ -179,6 +179,7 @@ const PAGES: Partial<Record<NonNullable<Entry['record']>['type'], string>> = {
   charge: '/charges',
   customer: '/customers',
   payment: '/unmatched',
+  plan: '/plans',
   product: '/products',
   'static-code': '/new/code',
   subscription: '/subscriptions',

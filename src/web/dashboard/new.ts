@@ -4,6 +4,7 @@ import { type IconName, icon } from '../layout.ts'
 import { newChargeRoutes } from './new-charge.ts'
 import { newCodeRoutes } from './new-code.ts'
 import { newLinkRoutes } from './new-link.ts'
+import { newPlanRoutes } from './new-plan.ts'
 import { newSubscriptionRoutes } from './new-subscription.ts'
 import { NEW, type NewKind } from './new-texts.ts'
 import { heading } from './parts.ts'
@@ -12,6 +13,7 @@ import type { DashboardRoute, Visit } from './visit.ts'
 const KINDS: { kind: NewKind; sign: IconName }[] = [
   { kind: 'charge', sign: 'plus' },
   { kind: 'link', sign: 'copy' },
+  { kind: 'plan', sign: 'clock' },
   { kind: 'code', sign: 'qr' },
   { kind: 'subscription', sign: 'repeat' },
 ]
@@ -32,6 +34,7 @@ export const newRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/new', needs: 'payments:write', handle: show },
   ...newChargeRoutes,
   ...newLinkRoutes,
+  ...newPlanRoutes,
   ...newCodeRoutes,
   ...newSubscriptionRoutes,
 ]
