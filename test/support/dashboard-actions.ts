@@ -123,6 +123,13 @@ async function chooseCertificate(page: Page): Promise<void> {
   }
 }
 
+const CHARGES_FILE = 'valor;nome;cpf_cnpj\n19,90;Maria da Silva;529.982.247-25\n'
+
+const chooseCharges = (page: Page) =>
+  page
+    .locator('#file')
+    .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(CHARGES_FILE) })
+
 const CHARGE_MADE = says(/Cobrança criada\./, /Charge created\./)
 const CHANGES_SAVED = says(/Alterações salvas\./, /Changes saved\./)
 
@@ -162,6 +169,19 @@ export const ACTIONS: Record<string, Action> = {
       await typePayer(page)
     },
     says: CHARGE_MADE,
+  },
+  '/new/batch/preview': {
+    at: '/new/batch',
+    fill: chooseCharges,
+    says: says(/1 cobrança pronta para criar/, /1 charge is ready to be created/),
+  },
+  '/new/batch': {
+    first: async (page) => {
+      await chooseCharges(page)
+      await page.locator('form[action$="/preview"] button').click()
+      await page.waitForURL(/preview$/)
+    },
+    says: says(/1 cobrança criada\./, /1 charge created\./),
   },
   '/new/plan': {
     fill: async (page) => {

@@ -3,10 +3,7 @@ import { createBatch, isRefused, mayPass, type Outcome } from '../../core/charge
 import { BatchView, MAX_BATCH, NewBatch } from '../../core/charges/batch-view.ts'
 import { type Draft, pixDraft, pixFaults } from '../../core/charges/commands.ts'
 import type { Charge } from '../../core/charges/rules.ts'
-import {
-  NewPixCharge,
-  showWithoutImage,
-} from '../../core/charges/view.ts'
+import { NewPixCharge, showWithoutImage } from '../../core/charges/view.ts'
 import { matchBeforeReplacement } from '../../core/payments/paid-charges.ts'
 import { Problem } from '../../lib/problems.ts'
 import { forEachInTurns } from '../../lib/turns.ts'

@@ -1,7 +1,7 @@
 import type { Language } from '../../lib/language.ts'
 import type { FieldTexts } from './form-parts.ts'
 
-export type NewKind = 'charge' | 'link' | 'plan' | 'code' | 'subscription'
+export type NewKind = 'charge' | 'link' | 'plan' | 'batch' | 'code' | 'subscription'
 /** The fields of a due date. */
 export const DUE_FIELDS = [
   'dueDate',
@@ -143,6 +143,11 @@ const pt = {
       text: 'Uma venda em parcelas com vencimento, em uma página só para o cliente.',
       make: 'Criar carnê',
     },
+    batch: {
+      title: 'Várias cobranças',
+      text: 'Até 1.000 cobranças de uma vez, de um arquivo CSV.',
+      make: 'Criar cobranças',
+    },
     code: {
       title: 'QR Code fixo',
       text: 'Um valor que se repete, como o cafezinho. Imprima a placa e deixe no balcão.',
@@ -212,6 +217,11 @@ const en: Texts = {
       title: 'Installments',
       text: 'A sale in charges with due dates, on one page for the customer.',
       make: 'Create plan',
+    },
+    batch: {
+      title: 'Many charges',
+      text: 'Up to 1,000 charges at once, from a CSV file.',
+      make: 'Create charges',
     },
     code: {
       title: 'Static QR code',

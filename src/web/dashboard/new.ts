@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import { html } from '../html.ts'
 import { type IconName, icon } from '../layout.ts'
+import { newBatchRoutes } from './new-batch.ts'
 import { newChargeRoutes } from './new-charge.ts'
 import { newCodeRoutes } from './new-code.ts'
 import { newLinkRoutes } from './new-link.ts'
@@ -14,6 +15,7 @@ const KINDS: { kind: NewKind; sign: IconName }[] = [
   { kind: 'charge', sign: 'plus' },
   { kind: 'link', sign: 'copy' },
   { kind: 'plan', sign: 'clock' },
+  { kind: 'batch', sign: 'download' },
   { kind: 'code', sign: 'qr' },
   { kind: 'subscription', sign: 'repeat' },
 ]
@@ -35,6 +37,7 @@ export const newRoutes: DashboardRoute[] = [
   ...newChargeRoutes,
   ...newLinkRoutes,
   ...newPlanRoutes,
+  ...newBatchRoutes,
   ...newCodeRoutes,
   ...newSubscriptionRoutes,
 ]
