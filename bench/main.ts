@@ -5,7 +5,8 @@ import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
-const BENCHES = 'compare create read qr settle deliver mail bill live listen cpu grow pages places'
+const BENCHES =
+  'compare create batch read qr settle deliver mail bill live listen cpu grow pages places'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** How long a database may take to end. */
 const PATIENCE_MS = 5_000

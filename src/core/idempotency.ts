@@ -21,6 +21,16 @@ export type StoredResponse = {
 /** A client's Idempotency-Key, and the request that it belongs to. */
 export type IdempotencyRef = Pick<StoredResponse, 'key' | 'fingerprint'>
 
+/** The key of a part of a request, which no client can send, because it is made with our secret. */
+export const guardOfPart = (
+  vault: Vault,
+  { key, fingerprint }: IdempotencyRef,
+  part: string,
+): IdempotencyRef => ({
+  key: `part:${vault.fingerprint([key, part]).toString('base64url')}`,
+  fingerprint,
+})
+
 export const inProgress = () =>
   problem('idempotency_in_progress', undefined, { 'Retry-After': '1' })
 

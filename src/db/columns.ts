@@ -34,6 +34,11 @@ const TYPES = {
     encode: (values: (string[] | null)[]) => texts(values.map((one) => one && arrayLiteral(one))),
     cast: 'text[]',
   },
+  uuids: {
+    array: 'text',
+    encode: (values: (string[] | null)[]) => texts(values.map((one) => one && arrayLiteral(one))),
+    cast: 'uuid[]',
+  },
 } satisfies Record<string, SqlType>
 
 /** A text array as PostgreSQL reads it: `{"a","b"}`. */
@@ -56,7 +61,7 @@ type TypeNameOf<Value> = [Value] extends [Cents | null]
           : [Value] extends [Buffer | null]
             ? 'bytea'
             : [Value] extends [string[] | null]
-              ? 'texts'
+              ? 'texts' | 'uuids'
               : 'json'
 
 /** A field that has several columns. */

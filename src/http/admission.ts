@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { FullApp } from '../core/full-app.ts'
 import { clientName } from '../lib/client-name.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { limitFailures, type RateLimit } from '../lib/limits.ts'
 import { problem } from '../lib/problems.ts'
 import { findVersion, LATEST, VERSION_NAMES, type Version } from '../versions/history.ts'
@@ -12,6 +14,12 @@ import type { ServerParts } from './server-parts.ts'
 
 /** Failed keys per address. Enough for a mistake in a script, too few to guess a key. */
 const FAILED_KEYS = { perSecond: 20, burst: 200 }
+
+/**
+ * Requests with a large body, such as batches, that this process takes at once: one of a company at
+ * a time and few in all, because each takes memory.
+ */
+const LARGE_BODIES = { size: 8, perOwner: 1, waiting: 4 }
 
 /** The version that a request names, or null when it names none that exists. */
 export const requestedVersion = (request: FastifyRequest): Version | null => {
@@ -40,7 +48,27 @@ export function admission({ app, keys }: ServerParts): Admit {
   const byKey = rateLimit && rate('keys', rateLimit.perSecond, rateLimit.burst)
   const byAddress = rateLimit && rate('failed keys', FAILED_KEYS.perSecond, FAILED_KEYS.burst)
   const enterSlot = createRequestSlots(divideLimits(requests, processes))
+  const enterLarge = createRequestSlots(LARGE_BODIES)
   const look = keyFinder(app, keys, byAddress)
+
+  /** Large bodies are few at once, so such a request waits for a second slot. */
+  function enterWith(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { company, keyId }: Session,
+    done: (error?: Error) => void,
+  ): void {
+    const { slot } = request
+    request.pace = byKey ? () => waitFor(byKey, keyId) : null
+    try {
+      enterLarge(company.id, reply.raw, (large) => {
+        request.slot = { ...slot!, during: (work) => slot!.during(() => large.during(work)) }
+        done()
+      })
+    } catch (error) {
+      done(error as Error)
+    }
+  }
 
   return (request, reply, route, done) => {
     const enter = (session: Session, wait_s: number) => {
@@ -48,7 +76,8 @@ export function admission({ app, keys }: ServerParts): Admit {
       if (route) accept(request, route, session)
       enterSlot(session.company.id, reply.raw, (slot) => {
         request.slot = slot
-        done()
+        if (route?.largeBody) enterWith(request, reply, session, done)
+        else done()
       })
     }
     const admit = (found: Session | null) => {
@@ -67,6 +96,13 @@ export function admission({ app, keys }: ServerParts): Admit {
     } catch (error) {
       done(error as Error)
     }
+  }
+}
+
+/** Waits until there is a token, and takes it. */
+async function waitFor(rate: RateLimit, keyId: Uuid): Promise<void> {
+  for (let wait_s = await rate.take(keyId); wait_s > 0; wait_s = await rate.take(keyId)) {
+    await pause(wait_s * 1000)
   }
 }
 

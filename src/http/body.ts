@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { invalid, problem } from '../lib/problems.ts'
+import { forEachInTurns } from '../lib/turns.ts'
 
 export const BODY_LIMIT_BYTES = 64 * 1024
 const DEPTH_LIMIT = 32
@@ -107,6 +108,24 @@ function charactersFault(text: string, path: string): string[] {
 export function canonical(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonical).join()}]`
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`).join()}}`
+  return `{${sorted(value)
+    .map(([name, item]) => `${JSON.stringify(name)}:${canonical(item)}`)
+    .join()}}`
+}
+
+const sorted = (value: object) => Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))
+
+/** The same for a body whose lists may be long, in turns of the event loop. */
+export async function canonicalInTurns(owner: string, body: unknown): Promise<string> {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return canonical(body)
+  const fields: string[] = []
+  for (const [name, value] of sorted(body)) {
+    const items: string[] = []
+    if (Array.isArray(value)) {
+      await forEachInTurns(owner, value, (item) => items.push(canonical(item)))
+    }
+    const text = Array.isArray(value) ? `[${items.join()}]` : canonical(value)
+    fields.push(`${JSON.stringify(name)}:${text}`)
+  }
+  return `{${fields.join()}}`
 }

@@ -8,7 +8,7 @@ import type { Act } from '../db/database.ts'
 import { acceptedLanguage, type Language } from '../lib/language.ts'
 import { problem } from '../lib/problems.ts'
 import { VERSIONS, type Version } from '../versions/history.ts'
-import { canonical } from './body.ts'
+import { canonical, canonicalInTurns } from './body.ts'
 import { renderFailure } from './failures.ts'
 import { safeHeaders, warningHeader, warningsIn } from './headers.ts'
 import {
@@ -23,13 +23,12 @@ import {
 import { IGNORED_FIELDS, type Input, inputReader } from './input.ts'
 import { type Written, writeList } from './lists.ts'
 import { nextLink } from './page.ts'
-import type { Rest } from './request-slots.ts'
 import type { Call, CsvDialect, CsvFile, Result, Route } from './route.ts'
 import { isObject } from './schema.ts'
 import { type Serialize, serializerOf } from './serializer.ts'
 
 /** Numbers of an answer that say what was done. */
-const FIGURES = ['amount', 'value', 'total', 'price', 'replayed']
+const FIGURES = ['amount', 'value', 'total', 'price', 'replayed', 'accepted', 'refused']
 
 type Done = { params: Record<string, string>; sent: unknown; company: Company; data: unknown }
 
@@ -76,6 +75,13 @@ type Render = (data: unknown) => Rendered
 type RenderList = (data: unknown[]) => Promise<{ status: number; body: Buffer[] }>
 type Sent = Pick<Answer, 'status' | 'headers'> & { body: string | Buffer[] }
 
+type Rendering = {
+  render: Render
+  renderList: RenderList
+  /** The text of a body that may be long, by which a repeated request is recognized. */
+  text: string | null
+}
+
 /** Creates the handler of a route: validate, act, render in the client's version. */
 export function compileRoute(app: FullApp, route: Route) {
   const serialize = serializerOf(route.data)
@@ -108,7 +114,9 @@ export function compileRoute(app: FullApp, route: Route) {
       return { status: route.status, body: await writeList(company.id, data, list) }
     }
     const own = forCompany(placed, company)
-    const answer = await answerCall(own, route, request, input, { render, renderList })
+    const text = route.largeBody ? await longTextOf(request, input) : null
+    const rendering = { render, renderList, text }
+    const answer = await answerCall(own, route, request, input, rendering)
     if (answer.status >= 400) request.errorCode ??= errorCodeIn(answer.body)
     send(reply, answer, headersOf.get(version)!, csv)
   }
@@ -197,10 +205,10 @@ function answerCall(
   route: Route,
   request: FastifyRequest,
   input: Input,
-  { render, renderList }: { render: Render; renderList: RenderList },
+  { render, renderList, text }: Rendering,
 ): Promise<Sent> {
   const path = request.url.split('?')[0]!
-  const guard = guardOf(app, request, path, input)
+  const guard = guardOf(app, request, path, text ?? input)
   const idempotency = guard && createIdempotency(app, guard, render)
   const params = request.params as Call['params']
   const { company, author, scopes } = session(request)
@@ -208,7 +216,9 @@ function answerCall(
   const from = { ...author, address: route.changes ? addressOf(request) : null }
   const language = acceptedLanguage(request.headers['accept-language']) ?? 'en'
   const asked = { route, language, path, params, company, author: from, scopes }
-  const call = makeCall(app, asked, input, idempotency, request.slot!.rest)
+  const { slot, pace } = request
+  const waits = { ...NO_WAITS, rest: slot!.rest, ...(pace && { pace }) }
+  const call = makeCall(app, asked, input, idempotency, waits)
 
   const headersOf = ({ next, repeated }: Result, warnings: string | null) => ({
     ...(next == null ? {} : nextLink(app.publicUrl + path, call.query as object, next)),
@@ -237,15 +247,19 @@ function answerCall(
   return idempotency ? idempotency.run(() => actIdempotent(idempotency)) : act()
 }
 
+const longTextOf = ({ idempotencyKey, session }: FastifyRequest, { sent }: Input) =>
+  idempotencyKey === null ? null : canonicalInTurns(session!.company.id, sent)
+
 function guardOf(
   app: FullApp,
   request: FastifyRequest,
   path: string,
-  { sent }: Input,
+  sent: Input | string,
 ): Guard | null {
   const { idempotencyKey: key, session, method, version } = request
   if (key === null) return null
-  const fingerprint = app.vault.fingerprint([method, path, version.name, canonical(sent)])
+  const text = typeof sent === 'string' ? sent : canonical(sent.sent)
+  const fingerprint = app.vault.fingerprint([method, path, version.name, text])
   return { companyId: session!.company.id, key, fingerprint }
 }
 
@@ -255,12 +269,20 @@ type Asked = Pick<Call, 'path' | 'params' | 'company' | 'author' | 'scopes'> & {
   language?: Language
 }
 
+type Waits = Pick<Call, 'rest' | 'pace'>
+
+/** Pages and agents have no key whose rate a batch would take from. */
+const NO_WAITS: Waits = {
+  rest: (wait) => wait(new AbortController().signal),
+  pace: async () => {},
+}
+
 export function makeCall(
   app: FullApp,
   { route, language = 'en', path, params, company, author, scopes }: Asked,
   { query, body, sent }: Input,
   idempotency: Idempotency | null,
-  rest: Rest = (wait) => wait(new AbortController().signal),
+  { rest, pace }: Waits = NO_WAITS,
 ): Call {
   /** What it changes and its entry in the activity log are committed together. */
   const recording =
@@ -283,6 +305,7 @@ export function makeCall(
     query,
     body,
     rest,
+    pace,
     fingerprint: () => app.vault.fingerprint([path, canonical(sent)]),
     commit: (act) =>
       idempotency ? idempotency.commit(recording(act)) : app.db.transaction(recording(act)),

@@ -18,7 +18,7 @@ export function toProblem(
   if (error instanceof Problem) return error
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return problem('payload_too_large')
+      return problem('payload_too_large', tooLarge(request.route?.largeBody?.bytes))
     case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
     case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
       return problem('unsupported_media_type', 'Send the body as Content-Type: application/json.')
@@ -33,6 +33,10 @@ export function toProblem(
       return problem('internal_error', `A fault of ours. Quote the request id ${request.id}.`)
   }
 }
+
+const KIB = 1024
+const tooLarge = (bytes?: number) =>
+  bytes ? `The body is larger than ${bytes / KIB} KiB. Send it in parts.` : undefined
 
 /** Answers a request that is not valid HTTP in the usual form, because it reaches no route. */
 export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {

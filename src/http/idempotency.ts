@@ -11,7 +11,10 @@ import type { Result, Seal } from './route.ts'
 /** An answer in its version. `warnings` is the value of a header, which is stored beside the body. */
 export type Rendered = { status: number; body: string; warnings: string | null }
 
-/** The answer to a request, ready to be sent. `stored` is whether it is in the database. */
+/**
+ * The answer to a request, ready to be sent. `stored` is whether it is in the database, or never
+ * will be.
+ */
 export type Answer = Rendered & { headers: Record<string, string>; stored: boolean }
 
 export type Guard = idempotency.IdempotencyRef & { companyId: Uuid }
@@ -188,8 +191,8 @@ export function createIdempotency(
       if (isSealed && !result.repeated) committed = result
       return result
     },
-    async answerTo({ data }) {
-      if (committed === null) return { ...render(data), stored: false }
+    async answerTo({ data, isFinal = true }) {
+      if (committed === null) return { ...render(data), stored: !isFinal }
       if (data !== committed.data) {
         await idempotency.complete(app.db, guard.companyId, seal(data))
       }

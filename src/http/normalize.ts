@@ -26,7 +26,8 @@ type Blank = 'absent' | 'kept'
 
 /** Null if values of this schema never change. */
 function changeOf(schema: Schema, blank: Blank): Change | null {
-  const { properties, items, 'x-written': kind } = schema
+  const { properties, items, 'x-written': kind, 'x-each': isEach } = schema
+  if (isEach) return null
   if (properties) return changeOfObject(schema, blank)
   if (items) return changeOfItems(items, blank)
   return kind ? (value) => (typeof value === 'string' ? toPlain(kind, value) : value) : null

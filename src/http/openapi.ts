@@ -12,6 +12,7 @@ import { ROUTES } from './routes/all.ts'
 /** The description of each group of operations. */
 export const TAGS: Record<Route['tag'], string> = {
   Charges: 'Pix charges, static codes and payment links.',
+  Plans: 'Sales that are paid in several charges with due dates.',
   Subscriptions: 'Pix Automático: a payer agrees once, and each cycle is charged automatically.',
   Refunds: 'Money of a paid charge is returned to its payer.',
   Payments: 'Money that arrived and pays no charge.',
@@ -27,6 +28,7 @@ export const TAGS: Record<Route['tag'], string> = {
 
 /** Description and example of the parameter of a path, by the start of the path. */
 const PATH_PARAMETERS: [path: RegExp, description: string, example: string][] = [
+  [/^\/charge\/plan/, 'A plan', 'plan_01k3e8r8v0e008000000000001'],
   [/^\/charge|^\/refund/, 'A charge', 'charge_01k3e8r8v0e008000000000001'],
   [/^\/client/, 'A customer', 'clnt_01k3e8r8v0e008000000000001'],
   [/^\/product/, 'A product', 'prod_01k3e8r8v0e008000000000001'],

@@ -20,6 +20,11 @@ export type Result<Data = unknown> = {
   changed?: boolean
   /** The same request has created the record before. */
   repeated?: boolean
+  /**
+   * False if the same request may do more later: its answer is not stored under its
+   * Idempotency-Key.
+   */
+  isFinal?: boolean
 }
 
 /** Makes the answer for a command that stores it itself. Null without an Idempotency-Key. */
@@ -42,6 +47,8 @@ export type Call<Query = unknown, Body = unknown, Data = unknown> = {
   body: Body
   /** For a request that waits: others of its company are worked on meanwhile. */
   rest: Rest
+  /** For a request that counts as several: waits until the rate of its key allows one more. */
+  pace(): Promise<void>
   /** The hash of path and body as they were sent, by which a repeated request is recognized. */
   fingerprint(): Buffer
   /**
@@ -81,6 +88,7 @@ export type Route = {
   sample?: Find
   tag:
     | 'Charges'
+    | 'Plans'
     | 'Customers'
     | 'Products'
     | 'Webhooks'
@@ -99,6 +107,8 @@ export type Route = {
   body?: TSchema
   /** A valid body, for the docs. */
   example?: object
+  /** What its body may have, if that is more than others may. Few such bodies are taken at once. */
+  largeBody?: { bytes: number; values: number }
   /**
    * Where leaving a field out means all of it, or money moves, or something is deleted, a field
    * that is not known is refused: it may be the one that was meant. Elsewhere it is ignored and

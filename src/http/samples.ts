@@ -137,6 +137,11 @@ export const createdPix = changed('getCharge', (charge) => ({
   externalId: charge.externalId ?? null,
 }))
 
+export const batched: Find = async (reader) => {
+  const charge = await createdPix(reader, 'createPixCharge')
+  return charge && { accepted: 1, refused: 0, items: [{ index: 0, charge }] }
+}
+
 export const createdLink = changed('getCharge', (charge) => ({
   ...charge,
   externalId: charge.externalId ?? null,

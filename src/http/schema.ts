@@ -12,6 +12,8 @@ export type Schema = {
   maxItems?: number
   uniqueItems?: boolean
   'x-written'?: Written
+  /** Whether the operation checks each item of a list by itself. */
+  'x-each'?: boolean
   /** A name that is taken for the field if its own is not sent. */
   'x-other-name'?: string
 }

@@ -42,6 +42,8 @@ declare module 'fastify' {
     idempotencyKey: string | null
     route: Route | null
     slot: RequestSlot | null
+    /** Of a request that counts as several: waits until the rate of its key allows one more. */
+    pace: (() => Promise<void>) | null
     /** What an agent asks for. Null for others. */
     agentCall: AgentCall | null
     /** Of the catalogue, if the answer is an error. */
@@ -141,6 +143,7 @@ function decorateRequests(server: FastifyInstance): void {
   server.decorateRequest('idempotencyKey', null)
   server.decorateRequest('route', null)
   server.decorateRequest('slot', null)
+  server.decorateRequest('pace', null)
   server.decorateRequest('agentCall', null)
   server.decorateRequest('errorCode', null)
 }
@@ -168,6 +171,7 @@ function registerRoutes(server: FastifyInstance, parts: ServerParts, admit: Admi
     server.route({
       method: route.method,
       url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+      bodyLimit: route.largeBody?.bytes ?? BODY_LIMIT_BYTES,
       onRequest: (request, reply, done) => {
         request.route = route
         admit(request, reply, route, done)
@@ -188,7 +192,7 @@ function parseBody(
   const parse = () => {
     let body: unknown
     try {
-      body = readBody(raw as Buffer, VALUES_LIMIT)
+      body = readBody(raw as Buffer, request.route?.largeBody?.values ?? VALUES_LIMIT)
     } catch (error) {
       done(error as Error)
       return

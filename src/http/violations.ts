@@ -78,11 +78,14 @@ export function validator(part: 'body' | 'query', schema: Schema): (value: unkno
   }
 }
 
-/** The same schema, but items of a list are checked only if there are not too many. */
+/**
+ * The same schema, but items of a list are checked only if there are not too many, and if the
+ * operation does not check each of them itself.
+ */
 function skipLongLists(schema: Schema): Schema {
-  const { properties, items, uniqueItems, ...rest } = schema
+  const { properties, items, uniqueItems, 'x-each': isEach, ...rest } = schema
   const { maxItems } = rest
-  const inner = items && skipLongLists(items)
+  const inner = items && !isEach && skipLongLists(items)
   return {
     ...rest,
     ...(properties && {

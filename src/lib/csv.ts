@@ -66,3 +66,42 @@ const disarm = (text: string): string =>
 /** Whichever separator a reader takes, a cell stays one cell. */
 const quote = (text: string): string =>
   /[",;\t\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
+
+/**
+ * The rows of a file in which commas, semicolons or tabs separate cells: whichever the first line
+ * has most of. Cells may be quoted. Empty lines are left out, and each row has the number of its
+ * line.
+ */
+export function readCsv(text: string): { line: number; cells: string[] }[] {
+  const separator = separatorOf(text)
+  const rows: { line: number; cells: string[] }[] = []
+  let [cells, cell, line, start] = [[] as string[], '', 1, 1]
+  let isQuoted = false
+  const endRow = () => {
+    cells.push(cell)
+    if (cells.some((one) => one.trim() !== '')) rows.push({ line: start, cells })
+    ;[cells, cell, start] = [[], '', line]
+  }
+  for (let i = 0; i < text.length; i++) {
+    const letter = text[i]!
+    if (letter === '\n') line += 1
+    if (isQuoted && letter === '"' && text[i + 1] === '"') {
+      cell += '"'
+      i += 1
+    } else if (letter === '"' && (isQuoted || cell.trim() === '')) isQuoted = !isQuoted
+    else if (isQuoted) cell += letter
+    else if (letter === separator) {
+      cells.push(cell)
+      cell = ''
+    } else if (letter === '\n') endRow()
+    else if (letter !== '\r') cell += letter
+  }
+  endRow()
+  return rows
+}
+
+function separatorOf(text: string): string {
+  const [first = ''] = text.split('\n', 1)
+  const countOf = (letter: string) => first.split(letter).length
+  return [';', ',', '\t'].sort((a, b) => countOf(b) - countOf(a))[0]!
+}

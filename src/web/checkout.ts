@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { debitDay } from '../core/billings/rules.ts'
+import { planUrl } from '../core/charges/addresses.ts'
 import { noteOpening, openLink } from '../core/charges/checkout.ts'
 import { amountAt, type Due, isSubscriptionLink } from '../core/charges/rules.ts'
 import { showAmount } from '../core/charges/view.ts'
@@ -33,6 +34,7 @@ import {
   testNotice,
   webAddress,
 } from './parts.ts'
+import { planFact } from './plan.ts'
 import { previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
 import { receipt, receiptTitle } from './receipt.ts'
@@ -237,9 +239,17 @@ ${facts([
   descriptionFact(charge, language),
   ...purchaseFacts(charge, language),
   ...dueFacts(charge, page.app.clock.now(), language),
+  planFactOf(page),
   charge.due === null && [texts.validUntil, texts.moment(formatMoment(charge.expiresAt))],
   ...parties(page, texts.receiver, texts.payer),
 ])}</section>`
+}
+
+const planFactOf = ({ app, company, charge, language, chosen }: ChargePage): Fact | false => {
+  const plan = charge.due?.plan
+  if (!plan) return false
+  const { pathname } = new URL(planUrl(app, { companyId: company.id, id: plan.id }))
+  return planFact(charge, inLanguage(pathname, chosen), language)
 }
 
 /** Receiver and payer of the payment. The payer is masked as in every view of a charge. */

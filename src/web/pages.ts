@@ -17,6 +17,7 @@ import { registerLive } from './live.ts'
 import { registerLogos } from './logos.ts'
 import { registerMailbox } from './mailbox.ts'
 import { registerOperator } from './operator/register.ts'
+import { registerPlan } from './plan.ts'
 import { registerPreviews } from './preview.ts'
 import { registerReset } from './sandbox-reset.ts'
 import { registerSandboxSignIn } from './sandbox-sign-in.ts'
@@ -49,6 +50,7 @@ export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | '
         )
         registerAssets(scope, site.assets)
         registerCheckout(scope, site)
+        registerPlan(scope, site)
         registerLive(scope, site)
         registerLogos(scope, site)
         registerPreviews(scope, site)

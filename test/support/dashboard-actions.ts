@@ -123,6 +123,13 @@ async function chooseCertificate(page: Page): Promise<void> {
   }
 }
 
+const CHARGES_FILE = 'valor;nome;cpf_cnpj\n19,90;Maria da Silva;529.982.247-25\n'
+
+const chooseCharges = (page: Page) =>
+  page
+    .locator('#file')
+    .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(CHARGES_FILE) })
+
 const CHARGE_MADE = says(/Cobrança criada\./, /Charge created\./)
 const CHANGES_SAVED = says(/Alterações salvas\./, /Changes saved\./)
 
@@ -162,6 +169,35 @@ export const ACTIONS: Record<string, Action> = {
       await typePayer(page)
     },
     says: CHARGE_MADE,
+  },
+  '/new/batch/preview': {
+    at: '/new/batch',
+    fill: chooseCharges,
+    says: says(/1 cobrança pronta para criar/, /1 charge is ready to be created/),
+  },
+  '/new/batch': {
+    first: async (page) => {
+      await chooseCharges(page)
+      await page.locator('form[action$="/preview"] button').click()
+      await page.waitForURL(/preview$/)
+    },
+    says: says(/1 cobrança criada\./, /1 charge created\./),
+  },
+  '/new/plan': {
+    fill: async (page) => {
+      await type(page, 'planTotal', '1.200,00')
+      await type(page, 'firstDueDate', '2030-01-31')
+      await typePayer(page)
+    },
+    says: says(/Carnê criado\./, /Plan created\./),
+  },
+  '/plans/:id/cancel': {
+    make: async ({ client }) => {
+      const customer = { name: 'Maria da Silva', taxId: '52998224725' }
+      const plan = { total: 5000, count: 3, firstDueDate: '2030-01-31', customer }
+      return (await client.post('/charge/plan', plan)).body.data.id
+    },
+    says: says(/Carnê cancelado\./, /Plan canceled\./),
   },
   '/new/code': {
     fill: (page) => type(page, 'amount', '9,00'),

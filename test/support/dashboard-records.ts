@@ -49,8 +49,10 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
   const { data: delivery } = (await client.post(`/webhook/${webhook.id}/test`)).body
   const asked = await client.get('/company')
   await api.app.requestLog.idle()
+  const plan = { total: 5000, count: 3, firstDueDate: '2026-09-10', customer }
   return {
     charges: open,
+    plans: await idOf(client, '/charge/plan', { ...plan, description: `${MARK} "><b>` }),
     customers: subscriber,
     products: await idOf(client, '/product', product),
     unmatched: await makeUnmatched(api, client, 700),

@@ -90,6 +90,7 @@ const RECORD_TYPES = [
   'key',
   'payment',
   'person',
+  'plan',
   'product',
   'refund',
   'static-code',

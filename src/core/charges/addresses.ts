@@ -7,7 +7,7 @@ import { findPlainPagesEnd } from '../installation.ts'
 /** What makes the addresses of pages. */
 export type Addressing = Pick<App, 'publicUrl' | 'vault'>
 
-/** A charge or a recurrence. */
+/** A charge, a recurrence or a plan. */
 type Named = { companyId: Uuid; id: Uuid }
 
 const PAIR_LENGTH = 43
@@ -24,6 +24,10 @@ export function pageToken(vault: Vault, { companyId, id }: Named): string {
 /** The page on which a payer pays a charge, or starts a subscription. */
 export const checkoutUrl = ({ publicUrl, vault }: Addressing, named: Named): string =>
   `${publicUrl}/pay/${pageToken(vault, named)}`
+
+/** The page with all charges of a plan. */
+export const planUrl = ({ publicUrl, vault }: Addressing, named: Named): string =>
+  `${publicUrl}/plan/${pageToken(vault, named)}`
 
 /** What a token names, and whether it is of the time before tags. Null if it is none of ours. */
 export function readPageToken(vault: Vault, token: string): (Named & { isPlain: boolean }) | null {

@@ -48,7 +48,7 @@ export type Draft = Pick<
   | 'due'
 > & { lifetime_s: number; emailIndex: Buffer | null }
 
-function chargeOf(
+export function chargeOf(
   company: Company,
   { lifetime_s: _, emailIndex: __, ...fields }: Draft,
   { id, createdAt, expiresAt, brCode }: Pick<Charge, 'id' | 'createdAt' | 'expiresAt' | 'brCode'>,
@@ -83,7 +83,7 @@ type Showing<T> = {
 }
 
 /** Asks the bank whether a charge was paid, and matches its payments. */
-type MatchPaid = (charge: Charge) => Promise<void>
+export type MatchPaid = (charge: Charge) => Promise<void>
 
 /** Creates a charge, or finds the open one that the same request has created before. */
 export async function createCharge<T extends object>(
@@ -319,6 +319,11 @@ export function payerFault(company: Company, customer: unknown): string | null {
   const { taxId } = (customer ?? {}) as { taxId?: unknown }
   return checkDigitsFault(company, taxId, 'customer.taxId')
 }
+
+export const pixFaults = (company: Company, body: Record<string, unknown>): (string | null)[] => [
+  payerFault(company, body.customer),
+  ...dueFaults(body),
+]
 
 export function linkFaults(company: Company, body: Record<string, unknown>): (string | null)[] {
   const { customerId, customer, total, items } = body

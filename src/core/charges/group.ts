@@ -1,6 +1,6 @@
 import { bytes, integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import { arrayParameters } from '../../db/columns.ts'
-import { type Database, isRowError, violatedConstraint } from '../../db/database.ts'
+import { type Database, isRowError, type Tx, violatedConstraint } from '../../db/database.ts'
 import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import { createRecent } from '../../lib/memo.ts'
@@ -8,6 +8,7 @@ import type { App } from '../app.ts'
 import {
   type Event,
   type EventResult,
+  emit,
   eventColumns,
   eventInsertSql,
   eventResultSql,
@@ -142,7 +143,7 @@ export type AppWithCharges = App & { charges: ChargeGroups }
  * group costs the database and this process as much as some charges. A disk or a standby that
  * confirms slowly is waited for once for all of them.
  */
-const MAX_WRITES = 64
+export const MAX_WRITES = 64
 const MAX_REMOVALS = 500
 const REMOVAL_ms = 50
 
@@ -263,6 +264,20 @@ function responseColumns(group: Creation[]): Buffer[] {
     timestamps(responses.map(({ at }) => at)),
     texts(responses.map(({ warnings }) => warnings)),
   ]
+}
+
+/**
+ * Inserts charges in a transaction, all of them or none, with their customers. Their events are
+ * written at its end.
+ */
+export async function insertTogether(tx: Tx, group: Omit<Creation, 'response' | 'mails'>[]) {
+  const all = group.map((creation) => ({ ...creation, response: null, mails: [] }))
+  const values = [...chargeColumns(all), ...eventColumns([]), ...responseColumns([])]
+  await tx.query({ name: INSERT_AGAIN.name, text: INSERT_AGAIN.parts + RESULT, values })
+  await emit(
+    tx,
+    group.flatMap(({ events }) => events),
+  )
 }
 
 const orderOf = ({ companyId, externalId }: Charge) => `${companyId} ${externalId ?? ''}`

@@ -143,6 +143,19 @@ export async function remove(tx: Tx, intents: Pick<Intent, 'companyId' | 'id'>[]
   })
 }
 
+/**
+ * Removes intents of charges that are inserted together in this transaction. Returns how many: the
+ * others are being removed at the bank.
+ */
+export async function take(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<number> {
+  const rows = await tx.query({
+    text: `delete from charge_intents
+           where company_id = $1 and id = any ($2::uuid[]) and attempts = 0 returning id`,
+    values: [companyId, ids],
+  })
+  return rows.length
+}
+
 export type Orphan = Intent & { attempts: number; isWritten: boolean }
 
 /** Intents whose requests have ended. */

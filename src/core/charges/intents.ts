@@ -33,7 +33,7 @@ export function orderOf({ vault }: Pick<App, 'vault'>, charge: Ordered): ChargeO
 }
 
 /** The id and the times of a charge, and the code that its bank has issued. */
-type BankCode = Omit<store.Intent, 'companyId' | 'hasDueDate'> & { brCode: string }
+export type BankCode = Omit<store.Intent, 'companyId' | 'hasDueDate'> & { brCode: string }
 
 type Wanted = Pick<Charge, 'amount' | 'devMode' | 'description' | 'payer' | 'due'> & {
   lifetime_s: number

@@ -8,6 +8,7 @@ import { openPerson } from '../customers/sealing.ts'
 import type { MailOutcome, MailReason } from '../mails/rules.ts'
 import { type NewMail, type SealedMail, sealMail } from '../mails/sealing.ts'
 import { queueSealed } from '../mails/store.ts'
+import type { Plan } from './plan-rules.ts'
 import { lockCharge } from './record.ts'
 import { asOf, type Charge, isSubscriptionLink, notPayable } from './rules.ts'
 import type { ChargeId } from './store.ts'
@@ -98,6 +99,19 @@ export function mailsOfCreation(
 ): SealedMail[] {
   if (!charge.link?.notifyCustomer || !hasAddress(app, charge)) return []
   return [sealMail(app.vault, linkMail(app, charge))]
+}
+
+/** The mail with the page of a plan, if its payer has an address. It is about its first charge. */
+export function planMails(
+  app: Uses<'clock' | 'systemClock' | 'vault'>,
+  { id: planId }: Plan,
+  charges: Charge[],
+): NewMail[] {
+  const [first] = charges
+  if (!first || !hasAddress(app, first)) return []
+  const expiresAt = toRealTime(app, charges.at(-1)!.expiresAt)
+  const mail = payerMail(app, 'payment-link', first, expiresAt)
+  return [{ ...mail, letter: { chargeId: first.id, planId } }]
 }
 
 /** The mails with receipts, if the company wants them and the payers have addresses. */

@@ -71,8 +71,11 @@ export type Link = {
   failedUrl: string | null
 }
 
-/** The terms of a charge with a due date, and what was paid by them. */
-export type Due = { terms: DueTerms; paid: DueAmount | null }
+/** Which charge of a plan it is, from 1, and of how many. */
+export type PlanPart = { id: Uuid; number: number; count: number }
+
+/** The terms of a charge with a due date, what was paid by them, and the plan that it is of. */
+export type Due = { terms: DueTerms; paid: DueAmount | null; plan?: PlanPart }
 
 export type Payer = SealedPerson & { name: string }
 

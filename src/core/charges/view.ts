@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox'
-import type { Column } from '../../lib/csv.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { createMemo } from '../../lib/memo.ts'
@@ -9,7 +8,6 @@ import { MAX_AMOUNT, MIN_CHARGE } from '../../pix/amounts.ts'
 import { amountOn, INTEREST_TYPES, lastDayToPay } from '../../pix/due-amount.ts'
 import { type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
-import { maskTaxId } from '../../pix/tax-id.ts'
 import type { Company } from '../companies/rules.ts'
 import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
 import { openPerson, type SealedPerson } from '../customers/sealing.ts'
@@ -22,8 +20,6 @@ import {
   asOf,
   CHARGE_STATUSES,
   type Charge,
-  type ChargeKind,
-  type ChargeStatus,
   type Due,
   type Item,
   isSubscriptionLink,
@@ -32,8 +28,8 @@ import {
   type Link,
   MAX_LIFETIME_S,
   PAYMENT_STATUSES,
-  type PaymentStatus,
   PIX_LIFETIME_S,
+  type PlanPart,
 } from './rules.ts'
 import { openShipping, STATES } from './shipping.ts'
 
@@ -84,10 +80,12 @@ const Lifetime = (fallback: number) =>
 export const DataUrl = (description: string) => Type.String({ format: 'unsafe', description })
 
 /** Characters, as the scheme counts them. */
-const Description = Type.String({
-  maxLength: 140,
-  description: 'What the payer reads on the payment page, and in the app of their bank',
-})
+export const describedIn = (maxLength: number) =>
+  Type.String({
+    maxLength,
+    description: 'What the payer reads on the payment page, and in the app of their bank',
+  })
+const Description = describedIn(140)
 
 export const DevMode = Type.Optional(
   Type.Boolean({ default: false, description: 'For tests: simulate-payment pays it' }),
@@ -100,7 +98,7 @@ const FixedOrPercent = Type.Enum(['FIXED', 'PERCENT'], {
   description: 'FIXED: cents. PERCENT: hundredths of a percent, 200 is 2,00 %',
 })
 const RateValue = Type.Integer({ minimum: 1, maximum: MAX_AMOUNT })
-const RATE = { type: FixedOrPercent, value: RateValue }
+export const RATE = { type: FixedOrPercent, value: RateValue }
 const CountedDays = Type.Optional(
   Type.Enum(['CALENDAR', 'BUSINESS'], { type: 'string', default: 'CALENDAR' }),
 )
@@ -171,6 +169,15 @@ const DueView = Type.Object(
     description:
       'Of a charge with a due date: its terms, and what is to be paid today, or was paid on its day',
   },
+)
+
+const PlanPartView = Type.Object(
+  {
+    id: Type.String(),
+    number: Type.Integer({ description: 'Which of its charges it is, from 1' }),
+    count: Type.Integer({ description: 'How many it has' }),
+  },
+  { description: 'The plan that the charge is of' },
 )
 
 export const NewPixCharge = Type.Object({
@@ -318,6 +325,7 @@ export const ChargeView = Type.Object({
   customer: Type.Optional(CustomerInCharge),
   shipping: Type.Optional(ShippingView),
   due: Type.Optional(DueView),
+  plan: Type.Optional(PlanPartView),
   company: CompanyInCharge,
   isRecurring: Type.Optional(
     Type.Boolean({ description: 'True for a subscription, its links and its charges' }),
@@ -354,13 +362,21 @@ const fixedOf = (charge: Charge, app: Addressing): Fixed => ({
 const imageOf = (id: Uuid, brCode: string): string => images.of(id, () => qrDataUrl(brCode))
 
 export function showCreatedPix(charge: Charge, app: Addressing): Static<typeof CreatedPixCharge> {
+  const image = imageOf(charge.id, charge.brCode!)
+  return { ...showWithoutImage(charge, app), brCodeBase64: image }
+}
+
+/** A created charge in the answer to a batch, which would be several times as long with images. */
+export function showWithoutImage(
+  charge: Charge,
+  app: Addressing,
+): Omit<Static<typeof CreatedPixCharge>, 'brCodeBase64'> {
   const { id, url, createdAt, expiresAt } = fixedOf(charge, app)
   return {
     id,
     status: charge.paymentStatus,
     amount: charge.amount,
     brCode: charge.brCode!,
-    brCodeBase64: imageOf(charge.id, charge.brCode!),
     url,
     createdAt,
     expiresAt,
@@ -455,6 +471,7 @@ export function showCharge(
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.description !== null) shown.description = charge.description
   if (charge.due !== null) shown.due = showDue(charge, charge.due, now)
+  if (charge.due?.plan) shown.plan = showPlanPart(charge.due.plan)
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.shortfall > 0) shown.shortfall = charge.shortfall
@@ -488,6 +505,11 @@ const showDue = (charge: Charge, { terms }: Due, now: Date): Static<typeof DueVi
   amount: showAmount(charge, localDateOf(now)),
 })
 
+const showPlanPart = (part: PlanPart): Static<typeof PlanPartView> => ({
+  ...part,
+  id: toPublic('plan', part.id),
+})
+
 function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   const shown = items.map(({ quantity, product }) => ({
     productId: product.id,
@@ -502,76 +524,8 @@ function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   }
 }
 
-const showPayer = (vault: Vault, companyId: Uuid, payer: SealedPerson & { name: string }): Payer =>
-  showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name })
-
-const KIND_WORDS: Record<ChargeKind, string> = {
-  PIX: 'Pix',
-  LINK: 'Link de pagamento',
-  STATIC: 'QR Code estático',
-  RECURRING: 'Assinatura',
-}
-
-const STATUS_WORDS: Record<ChargeStatus, string> = {
-  OPEN: 'Em aberto',
-  COMPLETED: 'Paga',
-  EXPIRED: 'Expirada',
-  CANCELED: 'Cancelada',
-}
-
-const PAYMENT_STATUS_WORDS: Record<PaymentStatus, string> = {
-  PENDING: 'Pendente',
-  PROCESSING: 'Aguardando pagamento',
-  PAID: 'Pago',
-  RECEIVED: 'Disponível para saque',
-  EXPIRED: 'Expirado',
-  REFUNDED: 'Devolvido',
-}
-
-const termIn = <Code extends string>(words: Record<Code, string>, code: Code) => ({
-  code,
-  word: words[code],
-})
-
-/** The columns of a file of charges. */
-export const CSV_COLUMNS: Column<Charge>[] = [
-  { name: 'id', title: 'Cobrança', of: ({ id }) => toPublic('charge', id) },
-  { name: 'external_id', title: 'Sua referência', of: ({ externalId }) => externalId },
-  { name: 'kind', title: 'Tipo', of: ({ kind }) => termIn(KIND_WORDS, kind) },
-  { name: 'status', title: 'Situação', of: ({ status }) => termIn(STATUS_WORDS, status) },
-  {
-    name: 'payment_status',
-    title: 'Pagamento',
-    of: ({ paymentStatus }) => termIn(PAYMENT_STATUS_WORDS, paymentStatus),
-  },
-  { name: 'amount_cents', title: 'Valor', of: ({ amount }) => ({ cents: amount }) },
-  {
-    name: 'refunded_cents',
-    title: 'Devolvido',
-    of: ({ refunded }) => ({ cents: refunded, signed: 0 - refunded }),
-  },
-  { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
-  { name: 'expires_at', title: 'Expira em', of: ({ expiresAt }) => expiresAt },
-  { name: 'paid_at', title: 'Paga em', of: ({ paymentDate }) => paymentDate },
-  { name: 'end_to_end_id', title: 'Id do Pix', of: ({ endToEndId }) => endToEndId },
-  { name: 'dev_mode', title: 'Teste', of: ({ devMode }) => devMode },
-  { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
-]
-
-/** More columns for a file that people read. */
-export const csvColumnsForPeople = (vault: Vault): Column<Charge>[] => [
-  ...CSV_COLUMNS,
-  { name: 'payer_tax_id', title: 'CPF/CNPJ do pagador', of: (charge) => taxIdOf(vault, charge) },
-  { name: 'items', title: 'Itens', of: itemsOf },
-  { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ releaseAt }) => releaseAt },
-  { name: 'description', title: 'Descrição', of: ({ description }) => description },
-]
-
-function taxIdOf(vault: Vault, { companyId, payer }: Charge): string | null {
-  return payer && maskTaxId(openPerson(vault, companyId, payer).taxId)
-}
-
-function itemsOf({ link }: Charge): string | null {
-  const items = link?.items ?? []
-  return items.map(({ quantity, product }) => `${quantity} x ${product.name}`).join('; ') || null
-}
+export const showPayer = (
+  vault: Vault,
+  companyId: Uuid,
+  payer: SealedPerson & { name: string },
+): Payer => showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name })

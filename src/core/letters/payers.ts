@@ -18,6 +18,15 @@ const pt = {
     until: 'Pague até',
     dueOn: 'Vencimento',
     pay: 'Pagar com Pix',
+    plan: {
+      subject: (company: string, count: number) => `${company}: seu carnê em ${count} parcelas`,
+      title: (count: number, total: string) => `Carnê de ${total} em ${count} parcelas`,
+      intro: (company: string) =>
+        `${company} enviou um carnê para você. Cada parcela é paga com um Pix.`,
+      total: 'Total',
+      next: 'Próxima parcela',
+      open: 'Ver as parcelas',
+    },
     unknown:
       'Não reconhece esta cobrança? Ignore esta mensagem: nada será cobrado se você não pagar.',
   },
@@ -52,6 +61,15 @@ const en: Texts = {
     until: 'Pay by',
     dueOn: 'Due date',
     pay: 'Pay with Pix',
+    plan: {
+      subject: (company, count) => `${company}: your plan of ${count} installments`,
+      title: (count, total) => `${total} in ${count} installments`,
+      intro: (company) =>
+        `${company} sent you a payment plan. Each installment is paid with a Pix.`,
+      total: 'Total',
+      next: 'Next installment',
+      open: 'View the installments',
+    },
     unknown:
       'You do not recognize this request? Ignore this message: nothing is charged unless you pay.',
   },
@@ -133,6 +151,38 @@ export function composePaymentLink(company: LetterCompany, link: LinkLetter): Le
       paragraph(texts.unknown),
     ],
     isTest: link.devMode || company.mode === 'sandbox',
+    toPayer: true,
+  })
+}
+
+type PlanLetter = Pick<LinkLetter, 'to' | 'payerName' | 'url' | 'devMode' | 'description'> & {
+  total: Cents
+  count: number
+  next: { amount: Cents; dueDate: LocalDate }
+}
+
+/** The mail with the page on which all charges of a plan are. */
+export function composePlanLink(company: LetterCompany, plan: PlanLetter): Letter {
+  const { link: texts } = TEXTS[company.language]
+  const { to, url, count, next } = plan
+  const total = formatReais(plan.total)
+  const facts: [string, string][] = [
+    ...(plan.description ? [[texts.description, plan.description] as [string, string]] : []),
+    [texts.plan.total, total],
+    [texts.plan.next, `${formatReais(next.amount)} · ${formatDay(next.dueDate)}`],
+  ]
+  return compose(company, {
+    to,
+    subject: texts.plan.subject(company.name, count),
+    title: texts.plan.title(count, total),
+    blocks: [
+      paragraph(texts.greeting(greetedName(plan.payerName))),
+      paragraph(texts.plan.intro(company.name)),
+      { kind: 'facts', facts },
+      { kind: 'button', label: texts.plan.open, url },
+      paragraph(texts.unknown),
+    ],
+    isTest: plan.devMode || company.mode === 'sandbox',
     toPayer: true,
   })
 }

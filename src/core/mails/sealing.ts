@@ -5,9 +5,9 @@ import type { MailKind } from './rules.ts'
 
 /**
  * A mail to a payer is composed when it is sent: creating charges and matching payments must
- * not wait for letters. Until then only the charge is known.
+ * not wait for letters. Until then only the charge is known, and the plan if it is about all of it.
  */
-type AboutCharge = { chargeId: Uuid }
+type AboutCharge = { chargeId: Uuid; planId?: Uuid }
 
 /**
  * A reminder is composed then too. The version before reminders must not take it for another mail

@@ -1,15 +1,45 @@
+import type { Uuid } from '../../lib/ids.ts'
 import type { Letter } from '../../lib/mailer.ts'
-import { checkoutUrl } from '../charges/addresses.ts'
+import { checkoutUrl, planUrl } from '../charges/addresses.ts'
 import type { AppWithCharges } from '../charges/group.ts'
-import { amountAt, receivedOf } from '../charges/rules.ts'
+import { find as findPlanOf } from '../charges/plan-store.ts'
+import { chargesOf } from '../charges/plans.ts'
+import { amountAt, asOf, receivedOf } from '../charges/rules.ts'
 import { breakDown } from '../charges/view.ts'
 import { nowOf } from '../companies/clock.ts'
+import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
-import { composePaymentLink, composeReceipt } from '../letters/payers.ts'
+import { composePaymentLink, composePlanLink, composeReceipt } from '../letters/payers.ts'
 import { openMail, type SealedMail } from '../mails/sealing.ts'
 import { findReminderLetter } from '../reminders/letter.ts'
 import { findPurchase, receiptLines } from './lines.ts'
+
+/** The mail with the page of a plan. Nobody is asked to pay what is paid or canceled already. */
+async function planLetter(
+  app: AppWithCharges,
+  company: Company,
+  to: string,
+  id: Uuid,
+): Promise<Letter | null> {
+  const plan = await findPlanOf(app.db, company.id, id)
+  if (!plan) return null
+  const now = nowOf(app, company)
+  const charges = (await chargesOf(app.db, [plan])).map((charge) => asOf(charge, now))
+  const open = charges.filter(({ status }) => status === 'OPEN')
+  const [next] = open
+  if (!next) return null
+  return composePlanLink(company, {
+    to,
+    payerName: next.payer!.name,
+    url: planUrl(app, plan),
+    total: plan.total,
+    count: charges.length,
+    next: { amount: amountAt(next, now), dueDate: next.due!.terms.dueDate },
+    devMode: plan.devMode,
+    description: plan.description,
+  })
+}
 
 /**
  * The contents of a queued mail. If it is to a payer, it is composed from the charge as it is now.
@@ -26,6 +56,7 @@ export async function findLetter(app: AppWithCharges, mail: SealedMail): Promise
   const { email: to } = openPerson(app.vault, companyId, charge.payer)
   if (!to) return null
   const about = { to, payerName: charge.payer.name, url: checkoutUrl(app, charge) }
+  if (contents.planId !== undefined) return planLetter(app, company, to, contents.planId)
   if (kind === 'payment-link') {
     const { expiresAt, devMode, description, link, due } = charge
     const breakdown = breakDown(charge.amount, link?.items ?? [])

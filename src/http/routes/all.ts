@@ -1,11 +1,13 @@
 import type { Route } from '../route.ts'
 import { balanceRoutes } from './balance.ts'
+import { chargeBatchRoutes } from './charge-batches.ts'
 import { chargeRoutes } from './charges.ts'
 import { companyRoutes } from './company.ts'
 import { customerRoutes } from './customers.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { eventRoutes } from './events.ts'
 import { paymentRoutes } from './payments.ts'
+import { planRoutes } from './plans.ts'
 import { productRoutes } from './products.ts'
 import { recurrenceRoutes } from './recurrences.ts'
 import { refundRoutes } from './refunds.ts'
@@ -19,6 +21,8 @@ import { withdrawalRoutes } from './withdrawals.ts'
 /** The whole HTTP interface: the server, the OpenAPI document and the tests read this one table. */
 export const ROUTES: readonly Route[] = [
   ...chargeRoutes,
+  ...chargeBatchRoutes,
+  ...planRoutes,
   ...recurrenceRoutes,
   ...refundRoutes,
   ...paymentRoutes,

@@ -3,13 +3,12 @@ import {
   cancelCharge,
   createCharge,
   type Draft,
-  dueFaults,
   duplicate,
   findCharge,
   linkDraft,
   linkFaults,
-  payerFault,
   pixDraft,
+  pixFaults,
   removeChargeAtBank,
 } from '../../core/charges/commands.ts'
 import { type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
@@ -110,7 +109,7 @@ const createPix = route({
   scope: 'payments:write',
   body: NewPixCharge,
   example: { amount: 1990, customer: PAYER, externalId: 'order-1042', devMode: true },
-  check: (body, { company }) => [payerFault(company, body.customer), ...dueFaults(body)],
+  check: (body, { company }) => pixFaults(company, body),
   data: CreatedPixCharge,
   status: 201,
   message: 'Charge created.',

@@ -83,12 +83,13 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const hasFaults = Object.keys(filters.faults).length > 0
   const body = hasFaults ? null : await listOf(visit, filters)
   const file = html`<a class="button quiet slim" href="${visit.url(`/charges.csv?${new URLSearchParams(urlFilters(visit))}`)}" title="${texts.csvHint}" download>${icon('download')}<span>${texts.csv}</span></a>`
+  const plans = html`<a class="button quiet slim" href="${visit.url('/plans')}">${texts.plans}</a>`
   const create = visit.can('payments:write') && makeLink(visit, '/new', texts.create)
   return visit.send({
     title: texts.title,
     here: 'charges',
     status: hasFaults ? 400 : 200,
-    body: html`${heading(texts.title, html`${file}${create}`)}
+    body: html`${heading(texts.title, html`${plans}${file}${create}`)}
 ${query.done === 'too-long' && notice(texts.csvTooLong, 'warn')}
 ${filterForm(visit, filters)}${body}`,
   })

@@ -75,6 +75,16 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Confira o id e se a chave é da empresa certa.',
     en: 'Check the id, and whether the key is of the right company.',
   },
+  plan_not_found: {
+    means: 'A empresa não tem carnê com este id.',
+    pt: 'Confira o id e se a chave é da empresa certa.',
+    en: 'Check the id, and whether the key is of the right company.',
+  },
+  plan_not_cancelable: {
+    means: 'Nada do carnê pode ser cancelado: tudo já foi pago ou expirou.',
+    pt: 'Para devolver o que foi pago, faça a devolução de cada cobrança.',
+    en: 'To give back what was paid, refund each charge.',
+  },
   customer_not_found: {
     means: 'A empresa não tem cliente com este id.',
     pt: 'Confira o id: o cliente pode ter sido excluído.',

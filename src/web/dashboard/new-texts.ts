@@ -1,7 +1,7 @@
 import type { Language } from '../../lib/language.ts'
 import type { FieldTexts } from './form-parts.ts'
 
-export type NewKind = 'charge' | 'link' | 'code' | 'subscription'
+export type NewKind = 'charge' | 'link' | 'plan' | 'batch' | 'code' | 'subscription'
 /** The fields of a due date. */
 export const DUE_FIELDS = [
   'dueDate',
@@ -20,6 +20,10 @@ export type NewField =
   | 'externalId'
   | 'expiresIn'
   | DueField
+  | 'planTotal'
+  | 'count'
+  | 'firstDueDate'
+  | 'earlyDiscount'
   | 'successUrl'
   | 'failedUrl'
   | 'product'
@@ -92,6 +96,22 @@ const FIELDS_PT: Record<NewField, FieldTexts> = {
     label: 'Desconto até',
     wrong: 'Escolha um dia de hoje até o vencimento.',
   },
+  planTotal: {
+    label: 'Total em reais',
+    wrong: 'Informe um total de que cada parcela tenha R$ 5,00 ou mais.',
+    hint: 'As parcelas são iguais, e a primeira tem os centavos que sobram.',
+  },
+  count: { label: 'Parcelas', wrong: 'Escolha de 2 a 60 parcelas.' },
+  firstDueDate: {
+    label: 'Primeiro vencimento',
+    wrong: 'Escolha hoje ou um dia depois de hoje.',
+    hint: 'As outras vencem no mesmo dia dos meses seguintes.',
+  },
+  earlyDiscount: {
+    label: 'Desconto por antecipação em % ao dia',
+    wrong: 'Informe uma porcentagem pequena, como 0,03: hoje deve sobrar algo a pagar.',
+    hint: 'Para cada dia antes do vencimento. Por exemplo: 0,03',
+  },
   successUrl: {
     label: 'Página depois de pagar',
     wrong: 'Informe um endereço que comece com https:// ou http://.',
@@ -117,6 +137,16 @@ const pt = {
       title: 'Link de pagamento',
       text: 'Uma página com produtos ou um total, para enviar por mensagem ou e-mail.',
       make: 'Criar link',
+    },
+    plan: {
+      title: 'Carnê',
+      text: 'Uma venda em parcelas com vencimento, em uma página só para o cliente.',
+      make: 'Criar carnê',
+    },
+    batch: {
+      title: 'Várias cobranças',
+      text: 'Até 1.000 cobranças de uma vez, de um arquivo CSV.',
+      make: 'Criar cobranças',
     },
     code: {
       title: 'QR Code fixo',
@@ -156,6 +186,8 @@ const pt = {
   needShipping: 'Pedir o endereço de entrega',
   needShippingHint: 'Quem paga informa para onde enviar antes de ver o código.',
   notify: 'Enviar o link por e-mail ao cliente',
+  notifyPlan: 'Enviar a página das parcelas por e-mail ao cliente',
+  installments: (count: number) => `${count} parcelas`,
   notifyHint: 'O cliente precisa ter um e-mail.',
   preview: 'Ver prévia',
   previewTitle: 'O que o cliente vai ver',
@@ -180,6 +212,16 @@ const en: Texts = {
       title: 'Payment link',
       text: 'A page with products or a total, to send by message or e-mail.',
       make: 'Create link',
+    },
+    plan: {
+      title: 'Installments',
+      text: 'A sale in charges with due dates, on one page for the customer.',
+      make: 'Create plan',
+    },
+    batch: {
+      title: 'Many charges',
+      text: 'Up to 1,000 charges at once, from a CSV file.',
+      make: 'Create charges',
     },
     code: {
       title: 'Static QR code',
@@ -219,6 +261,8 @@ const en: Texts = {
   needShipping: 'Ask for the shipping address',
   needShippingHint: 'Whoever pays says where to send it before they see the code.',
   notify: 'Send the link to the customer by e-mail',
+  notifyPlan: 'Send the page with the installments to the customer by e-mail',
+  installments: (count) => `${count} installments`,
   notifyHint: 'The customer needs an e-mail address.',
   preview: 'Preview',
   previewTitle: 'What the customer will see',
@@ -274,6 +318,22 @@ const en: Texts = {
     discountUntil: {
       label: 'Discount until',
       wrong: 'Choose a day from today until the due date.',
+    },
+    planTotal: {
+      label: 'Total in reais',
+      wrong: 'Enter a total of which each installment has R$ 5,00 or more.',
+      hint: 'Installments are equal, and the first has the cents that are left.',
+    },
+    count: { label: 'Installments', wrong: 'Choose 2 to 60 installments.' },
+    firstDueDate: {
+      label: 'First due date',
+      wrong: 'Choose today or a later day.',
+      hint: 'The others are due on the same day of the next months.',
+    },
+    earlyDiscount: {
+      label: 'Discount for paying early, in % a day',
+      wrong: 'Enter a small percentage such as 0,03: something must be left to pay today.',
+      hint: 'For each day before the due date. For example: 0,03',
     },
     successUrl: {
       label: 'Page after paying',

@@ -1,9 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import { html } from '../html.ts'
 import { type IconName, icon } from '../layout.ts'
+import { newBatchRoutes } from './new-batch.ts'
 import { newChargeRoutes } from './new-charge.ts'
 import { newCodeRoutes } from './new-code.ts'
 import { newLinkRoutes } from './new-link.ts'
+import { newPlanRoutes } from './new-plan.ts'
 import { newSubscriptionRoutes } from './new-subscription.ts'
 import { NEW, type NewKind } from './new-texts.ts'
 import { heading } from './parts.ts'
@@ -12,6 +14,8 @@ import type { DashboardRoute, Visit } from './visit.ts'
 const KINDS: { kind: NewKind; sign: IconName }[] = [
   { kind: 'charge', sign: 'plus' },
   { kind: 'link', sign: 'copy' },
+  { kind: 'plan', sign: 'clock' },
+  { kind: 'batch', sign: 'download' },
   { kind: 'code', sign: 'qr' },
   { kind: 'subscription', sign: 'repeat' },
 ]
@@ -32,6 +36,8 @@ export const newRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/new', needs: 'payments:write', handle: show },
   ...newChargeRoutes,
   ...newLinkRoutes,
+  ...newPlanRoutes,
+  ...newBatchRoutes,
   ...newCodeRoutes,
   ...newSubscriptionRoutes,
 ]

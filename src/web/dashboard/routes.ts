@@ -12,6 +12,7 @@ import { keysRoutes } from './keys.ts'
 import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
+import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
@@ -31,6 +32,7 @@ export const ROUTES: DashboardRoute[] = [
   ...chargesRoutes,
   ...chargeRoutes,
   ...newRoutes,
+  ...plansRoutes,
   ...customersRoutes,
   ...productsRoutes,
   ...subscriptionsRoutes,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { payer, type Reply, startApi } from '../../support/api.ts'
 import { stopTime } from '../../support/stopped-time.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi({ RATE_LIMIT: '5', RATE_LIMIT_BURST: '5' })
 const charge = { amount: 1990, customer: payer() }
@@ -137,4 +138,23 @@ test('a good key takes nothing from its address, and many first uses of one pass
   assert.deepEqual(tallied(await burst(250, () => client.get('/client'))), { 200: 250 })
   const guess = () => roomy.call('GET', '/client', { headers: { 'X-API-KEY': 'vk_sandbox_x' } })
   assert.deepEqual(tallied(await burst(250, guess)), { 401: 200, 429: 50 })
+})
+
+test('a batch takes from the rate of its key for each charge, and waits where a request is refused', async (t) => {
+  const time = stopTime(t)
+  const client = await api.client()
+  const charges = Array.from({ length: 7 }, () => charge)
+  let isOver = false
+  const batch = client.post('/charge/batch', { charges }).finally(() => {
+    isOver = true
+  })
+  const count = async () =>
+    (await api.rows('select id from charges where company_id = $1', [client.company.id])).length
+  await until('five are made', async () => (await count()) === 5)
+  assert.equal(isOver, false)
+  assert.equal((await client.get('/client')).status, 429, 'the key has no tokens left')
+  time.advance(1)
+  const reply = await batch
+  assert.deepEqual([reply.status, reply.body.data.accepted], [200, 7])
+  assert.equal(await count(), 7)
 })

@@ -1,0 +1,1 @@
+-- In place of a migration of another branch. It goes at the merge.

@@ -1,0 +1,134 @@
+import { violatedConstraint } from '../../db/database.ts'
+import { forEachLimited } from '../../lib/for-each-limited.ts'
+import { Problem, type ProblemCode, problem } from '../../lib/problems.ts'
+import type { Company } from '../companies/rules.ts'
+import {
+  claim,
+  type FindStored,
+  forgetOld,
+  guardOfPart,
+  type IdempotencyRef,
+  inProgress,
+  openAnswer,
+  sealAnswer,
+  store,
+} from '../idempotency.ts'
+import { createCharge, type Draft, type MatchPaid } from './commands.ts'
+import { type AppWithCharges, MAX_WRITES } from './group.ts'
+import type { Charge } from './rules.ts'
+
+type AppWithBatches = AppWithCharges & { findStored: FindStored }
+
+/** What became of one charge of a batch: it was created, or there was one already, or neither. */
+export type Outcome = { charge: Charge; repeated: boolean } | { refusal: Problem }
+
+export const isRefused = (outcome: Outcome): outcome is { refusal: Problem } => 'refusal' in outcome
+
+/** Whether a refusal may pass, so that the same request can succeed later. */
+export const mayPass = ({ refusal }: { refusal: Problem }): boolean => refusal.status >= 500
+
+/** What says something about the whole request, and so of each charge in it. */
+const OF_ALL: ProblemCode[] = ['idempotency_in_progress', 'idempotency_key_reused']
+
+export type BatchCall = {
+  guard: IdempotencyRef | null
+  /** Waits until the key of the request may create one more. */
+  pace(): Promise<void>
+  matchPaid: MatchPaid
+}
+
+/**
+ * Creates many charges, each by itself, as many at once as are written together. With an
+ * Idempotency-Key each has a key of its own, made of it, under which its id is stored with it: so
+ * the same request continues after a crash, and creates what is missing. If the bank does not
+ * answer about one, it is not asked about those that have not begun.
+ */
+export async function createBatch(
+  app: AppWithBatches,
+  company: Company,
+  drafts: (Draft | Problem)[],
+  call: BatchCall,
+): Promise<Outcome[]> {
+  const { guard, pace } = call
+  const isResumed = guard !== null && !(await begin(app, company, guard))
+  const outcomes: Outcome[] = []
+  let stop: Problem | null = null
+  await forEachLimited(MAX_WRITES, [...drafts.entries()], async ([i, draft]) => {
+    if (draft instanceof Problem) outcomes[i] = { refusal: draft }
+    else if (stop) outcomes[i] = { refusal: stop }
+    else {
+      if (i > 0) await pace()
+      const part = guard && guardOfPart(app.vault, guard, String(i))
+      const outcome = await createOne(
+        app,
+        company,
+        draft,
+        { ...call, guard: part },
+        isResumed,
+      ).catch((error) => {
+        stop ??= problem('service_unavailable')
+        throw error
+      })
+      if (isRefused(outcome) && mayPass(outcome)) stop ??= outcome.refusal
+      outcomes[i] = outcome
+    }
+  })
+  return outcomes
+}
+
+/** Notes that the batch has begun. False: it had begun before, so some of it may be created. */
+async function begin(
+  { db, vault, systemClock, findStored }: AppWithBatches,
+  { id: companyId }: Company,
+  guard: IdempotencyRef,
+): Promise<boolean> {
+  const { key, fingerprint } = guardOfPart(vault, guard, 'begin')
+  const now = systemClock.now()
+  if (await claim(db, companyId, key, fingerprint, now)) return true
+  const earlier = await findStored({ companyId, key, now })
+  if (earlier && !earlier.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
+  return false
+}
+
+async function createOne(
+  app: AppWithBatches,
+  company: Company,
+  draft: Draft,
+  call: BatchCall,
+  isResumed: boolean,
+): Promise<Outcome> {
+  const { guard, matchPaid } = call
+  const earlier = guard && isResumed ? await findPart(app, company, guard) : null
+  if (earlier) return { charge: earlier, repeated: false }
+  const seal = guard && ((charge: Charge) => sealId(app, guard, charge))
+  try {
+    const showing = { show: (charge: Charge) => charge, seal, guard }
+    const { shown: charge, repeated } = await createCharge(app, company, draft, showing, matchPaid)
+    // It was made by another request, so its id is not stored with it.
+    if (repeated && seal) await store(app.db, company.id, seal(charge), app.systemClock.now())
+    return { charge, repeated }
+  } catch (error) {
+    if (error instanceof Problem && !OF_ALL.includes(error.code)) return { refusal: error }
+    if (guard === null || violatedConstraint(error) !== 'idempotency_keys_pkey') throw error
+    if (isResumed) throw inProgress()
+    // Another process was first, or a key older than a day is still stored.
+    await forgetOld(app.db, company.id, guard.key, app.systemClock.now())
+    return createOne(app, company, draft, call, true)
+  }
+}
+
+/** Of a charge of a batch only the id is stored, because the answer to the batch has the rest. */
+const sealId = ({ vault }: AppWithBatches, guard: IdempotencyRef, { companyId, id }: Charge) =>
+  sealAnswer(vault, { ...guard, companyId }, { status: 201, body: id, warnings: null })
+
+/** The charge that the same request has created before. */
+async function findPart(
+  app: AppWithBatches,
+  { id: companyId }: Company,
+  { key, fingerprint }: IdempotencyRef,
+): Promise<Charge | null> {
+  const stored = await app.findStored({ companyId, key, now: app.systemClock.now() })
+  if (!stored) return null
+  if (!stored.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
+  return app.charges.find({ companyId, id: openAnswer(app.vault, companyId, stored) })
+}
