@@ -49,7 +49,8 @@ const CHANGING = DISPUTE.without(
   'createdAt',
 )
 const UPDATE = `update disputes d set ${CHANGING.assigned('u')}
-  from unnest($1::uuid[], $2::uuid[], ${CHANGING.parameters(3)}) u (company_id, id, ${CHANGING.names})
+  from unnest($1::uuid[], $2::uuid[], ${CHANGING.parameters(3)}) u
+    (company_id, id, ${CHANGING.names})
   where d.company_id = u.company_id and d.id = u.id`
 
 const SELECT = `select ${DISPUTE.names} from disputes`

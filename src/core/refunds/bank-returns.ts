@@ -11,7 +11,7 @@ import type { Uses } from '../app.ts'
 import { record } from '../charges/record.ts'
 import { type Charge, receivedOf } from '../charges/rules.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
-import { recordEnd, releaseOf, setStatus, standingOf } from '../disputes/commands.ts'
+import { recordEnd, releaseOf, setStatus, standingOf } from '../disputes/holds.ts'
 import {
   accept,
   accountNow,

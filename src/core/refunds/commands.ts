@@ -8,7 +8,7 @@ import type { Uses } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import { refundableOf } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
-import { holdAgain, recordEnd } from '../disputes/commands.ts'
+import { holdAgain, recordEnd } from '../disputes/holds.ts'
 import {
   accept,
   activeOf,

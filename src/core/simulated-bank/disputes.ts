@@ -8,7 +8,7 @@ import type { BankDispute, Outcome, ReceivedPix, ReturnReason } from '../../prov
 import { unwrap } from '../../provider/providers.ts'
 import type { Uses } from '../app.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
-import { recordDispute } from '../disputes/commands.ts'
+import { recordDispute } from '../disputes/record.ts'
 import type { Dispute } from '../disputes/rules.ts'
 import * as store from '../disputes/store.ts'
 import { type AppWithCallbacks, storeCallback } from '../payments/callbacks.ts'

@@ -1,7 +1,7 @@
 import type { BankDispute, BankDisputeStatus, ReturnReason } from '../port.ts'
 import { accept, notDone } from './answers.ts'
 import type { Bank } from './client.ts'
-import type { Disputing } from './disputes.ts'
+import type { Disputing } from './disputing.ts'
 import { readAt } from './moments.ts'
 import { readList } from './pages.ts'
 import { type Fields, fieldsOf, readAmount, textOf } from './text.ts'
