@@ -97,6 +97,7 @@ export type Route = {
     | 'Balance'
     | 'Refunds'
     | 'Payments'
+    | 'Disputes'
     | 'Subscriptions'
     | 'Sandbox'
     | 'Requests'

@@ -21,12 +21,12 @@ test('a credit raises what we owe, a debit lowers it, and other accounts stay as
   const moved = posting({ debit: 'pending', credit: 'held', amount: toCents(250) })
   assert.deepEqual(
     ACCOUNTS.map((account) => effectOn(account, moved)),
-    [0, -250, 250, 0],
+    ACCOUNTS.map((account) => ({ pending: -250, held: 250 })[account as string] ?? 0),
   )
 })
 
 test('entries are numbered on from the last, each with the balances after it', () => {
-  const books = { entries: 7, balance: { available: 5, pending: 0, held: 0, unmatched: 1 } }
+  const books = { entries: 7, balance: { ...EMPTY.balance, available: 5, unmatched: 1 } }
   const postings = [
     posting(),
     posting({ debit: 'available', credit: 'held', amount: toCents(300) }),
@@ -36,12 +36,12 @@ test('entries are numbered on from the last, each with the balances after it', (
     {
       ...postings[0],
       entry: 8,
-      balance: { available: 1005, pending: 0, held: 0, unmatched: 1 },
+      balance: { ...EMPTY.balance, available: 1005, unmatched: 1 },
     },
     {
       ...postings[1],
       entry: 9,
-      balance: { available: 705, pending: 0, held: 300, unmatched: 1 },
+      balance: { ...EMPTY.balance, available: 705, held: 300, unmatched: 1 },
     },
   ])
   assert.deepEqual(after, { entries: 9, balance: entries[1]!.balance })
@@ -74,9 +74,12 @@ test('an account is emptied to zero and no further, whichever it is', () => {
   }
 })
 
-test('only what the bank returns by itself may leave the available account below zero', () => {
-  for (const account of ACCOUNTS) {
-    const back = posting({ kind: 'BANK_RETURN', debit: account, credit: 'bank' })
+test('only what the bank returns by itself or payers dispute may leave the available account below zero', () => {
+  const kinds = ['BANK_RETURN', 'DISPUTE_HELD'] as const
+  for (const [account, kind] of ACCOUNTS.flatMap((one) =>
+    kinds.map((kind) => [one, kind] as const),
+  )) {
+    const back = posting({ kind, debit: account, credit: 'bank' })
     if (account !== 'available') {
       assert.throws(() => enter(EMPTY, [back]), /never goes below zero/)
       continue
@@ -99,7 +102,7 @@ const movement = fc
 
 /** The plainest books there can be: for each account, all credits less all debits. */
 function tally(postings: Posting[]): Record<(typeof SIDES)[number], number> {
-  const sums = { bank: 0, available: 0, pending: 0, held: 0, unmatched: 0 }
+  const sums = { bank: 0, ...EMPTY.balance }
   for (const { debit, credit, amount } of postings) {
     sums[credit] += amount
     sums[debit] -= amount

@@ -9,6 +9,10 @@ import {
   bankReturn,
   chargePaid,
   chargeReleased,
+  disputeAccepted,
+  disputeHeld,
+  disputeLost,
+  disputeReleased,
   finePaid,
   interestPaid,
   KINDS,
@@ -29,6 +33,7 @@ const chargeId = newId()
 const payment = { endToEndId: 'E1', amount: toCents(1990), chargeId }
 const stray = { endToEndId: 'E2', amount: toCents(80), chargeId: null }
 const refund = { ref: 'rfnd_1', amount: toCents(500), chargeId }
+const dispute = { ref: 'dispute_1', amount: toCents(90), chargeId }
 const withdrawal = { ref: 'wd_1', amount: toCents(700) }
 
 /**
@@ -60,6 +65,16 @@ const RECIPES: [Posting, kindAndRef: string, Effects][] = [
   [withdrawalHeld(withdrawal), 'WITHDRAWAL_HELD wd_1', { available: -700, held: 700 }],
   [withdrawalPaid(withdrawal), 'WITHDRAWAL_PAID wd_1', { held: -700, bank: -700 }],
   [withdrawalReleased(withdrawal), 'WITHDRAWAL_RELEASED wd_1', { held: -700, available: 700 }],
+  [disputeHeld(dispute, 'pending'), 'DISPUTE_HELD dispute_1', { pending: -90, disputed: 90 }],
+  [disputeHeld(dispute, 'available'), 'DISPUTE_HELD dispute_1', { available: -90, disputed: 90 }],
+  [disputeHeld(dispute, 'unmatched'), 'DISPUTE_HELD dispute_1', { unmatched: -90, disputed: 90 }],
+  [
+    disputeReleased(dispute, 'pending'),
+    'DISPUTE_RELEASED dispute_1',
+    { disputed: -90, pending: 90 },
+  ],
+  [disputeAccepted(refund), 'DISPUTE_ACCEPTED rfnd_1', { disputed: -500, held: 500 }],
+  [disputeLost(refund), 'DISPUTE_LOST rfnd_1', { disputed: -500, bank: -500 }],
 ]
 
 function effectsOf({ debit, credit, amount }: Posting): Effects {
@@ -71,7 +86,7 @@ for (const [posting, named, effects] of RECIPES) {
   test(`${named} books ${JSON.stringify(effects)}`, () => {
     assert.equal(`${posting.kind} ${posting.ref}`, named)
     assert.deepEqual(effectsOf(posting), effects)
-    const ofCharge = /CHARGE|REFUND|RETURN/.test(posting.kind)
+    const ofCharge = /CHARGE|REFUND|RETURN|DISPUTE/.test(posting.kind)
     assert.equal(posting.chargeId, ofCharge ? chargeId : null, 'the charge, where there is one')
   })
 }
@@ -103,7 +118,7 @@ test('orders that were held at the same time leave or return whole, in any order
   fc.assert(
     fc.property(orders, (all) => {
       const start = toCents(1_000_000)
-      const balance = { available: start, pending: start, held: 0, unmatched: start }
+      const balance = { ...EMPTY.balance, available: start, pending: start, unmatched: start }
       const named = all.map((order, i) => ({ ...order, ref: `rfnd_${i}` }))
       const held = named.map((order) => refundHeld(order, order.source))
       const ends = named
@@ -116,6 +131,7 @@ test('orders that were held at the same time leave or return whole, in any order
           start as number,
         )
       assert.deepEqual(books.balance, {
+        ...EMPTY.balance,
         available: left('available'),
         pending: left('pending'),
         held: 0,

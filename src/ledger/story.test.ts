@@ -46,6 +46,10 @@ function postingOf(line: TableRow, amount: Cents, ref = 'x'): Posting {
     WITHDRAWAL_HELD: () => recipes.withdrawalHeld(order),
     WITHDRAWAL_PAID: () => recipes.withdrawalPaid(order),
     WITHDRAWAL_RELEASED: () => recipes.withdrawalReleased(order),
+    DISPUTE_HELD: () => recipes.disputeHeld(order, line.debit as Account),
+    DISPUTE_RELEASED: () => recipes.disputeReleased(order, line.credit as Account),
+    DISPUTE_ACCEPTED: () => recipes.disputeAccepted(order),
+    DISPUTE_LOST: () => recipes.disputeLost(order),
   }
   return made[line.type as Kind]()
 }

@@ -86,6 +86,7 @@ const RECORD_TYPES = [
   'company',
   'customer',
   'delivery',
+  'dispute',
   'invitation',
   'key',
   'payment',

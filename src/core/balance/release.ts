@@ -6,6 +6,7 @@ import { toCents } from '../../lib/money.ts'
 import { record } from '../charges/record.ts'
 import { isReleasable, receivedOf, release } from '../charges/rules.ts'
 import { lockStates } from '../charges/store.ts'
+import { heldFromPending as heldForDisputes } from '../disputes/store.ts'
 import { heldFromPending } from '../refunds/store.ts'
 
 /** Makes the money of paid charges withdrawable if the company's delay is over. */
@@ -17,18 +18,25 @@ export async function releaseCharges(
 ): Promise<number> {
   const locked = await lockStates(tx, companyId, ids)
   const charges = locked.filter((charge) => isReleasable(charge, now))
-  await record(
-    tx,
-    charges.map((charge) => release(charge, now)),
-  )
-  const returned = await heldFromPending(
-    tx,
-    companyId,
-    charges.flatMap(({ id, refunded }) => (refunded > 0 ? [id] : [])),
-  )
+  const [returned, disputed] = await Promise.all([
+    heldFromPending(
+      tx,
+      companyId,
+      charges.flatMap(({ id, refunded }) => (refunded > 0 ? [id] : [])),
+    ),
+    heldForDisputes(
+      tx,
+      companyId,
+      charges.map(({ id }) => id),
+    ),
+    record(
+      tx,
+      charges.map((charge) => release(charge, now)),
+    ),
+  ])
   const postings = charges.flatMap((charge) => {
     const { booked, endToEndId, id } = charge
-    const left = toCents(receivedOf(charge) - (returned.get(id) ?? 0))
+    const left = toCents(receivedOf(charge) - (returned.get(id) ?? 0) - (disputed.get(id) ?? 0))
     if (!booked || left === 0) return []
     return [chargeReleased({ endToEndId: endToEndId!, amount: left, chargeId: id })]
   })

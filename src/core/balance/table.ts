@@ -47,6 +47,10 @@ export const KIND_WORDS: Record<Kind, string> = {
   WITHDRAWAL_HELD: 'Saque reservado',
   WITHDRAWAL_PAID: 'Saque enviado',
   WITHDRAWAL_RELEASED: 'Saque não realizado',
+  DISPUTE_HELD: 'Valor contestado reservado',
+  DISPUTE_RELEASED: 'Valor contestado liberado',
+  DISPUTE_ACCEPTED: 'Devolução de valor contestado reservada',
+  DISPUTE_LOST: 'Valor contestado devolvido pelo banco',
 }
 
 type Side = DatedEntry['debit']
@@ -58,17 +62,22 @@ export const SIDE_WORDS: Record<Side, string> = {
   pending: 'A liberar',
   held: 'Reservado',
   unmatched: 'Não identificado',
+  disputed: 'Em disputa',
 }
 
 const side = (code: Side) => ({ code, word: SIDE_WORDS[code] })
 
 /** Money that goes to the bank, or is held for that, is shown with a minus. */
-const isOutward = ({ credit }: DatedEntry): boolean => credit === 'bank' || credit === 'held'
+const isOutward = ({ credit }: DatedEntry): boolean =>
+  credit === 'bank' || credit === 'held' || credit === 'disputed'
 
 function directionOf({ debit, credit }: DatedEntry): string {
   if (debit === 'bank') return 'Entrada'
   return credit === 'bank' ? 'Saída' : 'Interno'
 }
+
+/** New columns are added at the end. The form for programs is frozen, and has none. */
+const DISPUTED = balanceColumn('disputed', 'Saldo em disputa')
 
 /** The columns of a statement. */
 export const ENTRY_COLUMNS: Column<DatedEntry>[] = [
@@ -96,10 +105,15 @@ export const PEOPLE_ENTRY_COLUMNS: Column<DatedEntry>[] = [
   { name: 'direction', title: 'Movimento', of: directionOf },
   { name: 'paid_at', title: 'Pago em', of: ({ paidAt }) => paidAt ?? null },
   { name: 'withdrawn_at', title: 'Sacado em', of: ({ withdrawnAt }) => withdrawnAt ?? null },
+  DISPUTED,
 ]
 
 function balanceColumn(account: Account, title: string): Column<DatedEntry> {
-  return { name: `${account}_cents`, title, of: ({ balance }) => ({ cents: balance[account] }) }
+  return {
+    name: `${account}_cents`,
+    title,
+    of: ({ balance }) => ({ cents: balance[account] ?? 0 }),
+  }
 }
 
 /** The writers of a statement's CSV, by dialect. */

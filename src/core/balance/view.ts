@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import type { Balance } from '../../ledger/books.ts'
 import type { StatementEntry } from '../../ledger/columns.ts'
 import { ACCOUNTS, KINDS } from '../../ledger/recipes.ts'
 import { toPublic } from '../../lib/ids.ts'
@@ -13,15 +14,25 @@ export const BalanceView = Type.Object({
   pending: Type.Integer({ description: 'Cents of paid charges that are not settled yet' }),
   held: Type.Integer({ description: 'Cents of refunds and withdrawals that are under way' }),
   unmatched: Type.Integer({ description: 'Cents that paid no charge and wait for a decision' }),
+  disputed: Type.Optional(
+    Type.Integer({ description: 'Cents that payers dispute; left out if that is nothing' }),
+  ),
 })
+
+/** A balance as it was published, with accounts that came later if they hold something. */
+export const showBalance = ({ disputed, ...published }: Balance): Static<typeof BalanceView> =>
+  disputed === 0 ? published : { ...published, disputed }
 
 /**
  * The types that a statement can be filtered by. The answer to any other value lists them, and that
  * answer is frozen, so a newer type is not among them.
  */
 const FILTERED_KINDS = KINDS.filter(
-  (kind) => !['BANK_RETURN', 'FINE_PAID', 'INTEREST_PAID'].includes(kind),
+  (kind) =>
+    !['BANK_RETURN', 'FINE_PAID', 'INTEREST_PAID'].includes(kind) && !kind.startsWith('DISPUTE_'),
 )
+/** For the same reason these are the accounts that were published. */
+const FILTERED_ACCOUNTS = ACCOUNTS.filter((account) => account !== 'disputed')
 
 export const StatementQuery = Type.Object({
   limit: PAGE.limit,
@@ -35,7 +46,7 @@ export const StatementQuery = Type.Object({
   from: Type.Optional(Timestamp),
   to: Type.Optional(Timestamp),
   type: Type.Optional(Type.Enum(FILTERED_KINDS)),
-  account: Type.Optional(Type.Enum([...ACCOUNTS])),
+  account: Type.Optional(Type.Enum(FILTERED_ACCOUNTS)),
   format: Type.Optional(Type.Enum(['json', 'csv'])),
   dialect: Type.Optional(
     Type.Enum(['plain', 'br'], {
@@ -67,5 +78,5 @@ export const showEntry = (entry: StatementEntry): ShownEntry => ({
   credit: entry.credit,
   reference: entry.ref,
   ...(entry.chargeId === null ? {} : { chargeId: toPublic('charge', entry.chargeId) }),
-  balance: entry.balance,
+  balance: showBalance(entry.balance),
 })

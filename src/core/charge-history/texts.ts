@@ -90,6 +90,7 @@ const pt = {
     ACCEPTED: 'Aceito',
     REFUNDING: 'Em devolução',
     REFUNDED: 'Devolvido',
+    DISPUTED: 'Em disputa',
   } satisfies Record<PaymentState, string>,
   unpaid: {
     expired: 'Não foi paga: o prazo acabou.',
@@ -180,6 +181,7 @@ const en: HistoryTexts = {
     ACCEPTED: 'Accepted',
     REFUNDING: 'Being refunded',
     REFUNDED: 'Refunded',
+    DISPUTED: 'Disputed',
   },
   unpaid: {
     expired: 'Not paid: the time was over.',

@@ -5,6 +5,7 @@ import { chargeRoutes } from './charges.ts'
 import { companyRoutes } from './company.ts'
 import { customerRoutes } from './customers.ts'
 import { deliveryRoutes } from './deliveries.ts'
+import { disputeRoutes } from './disputes.ts'
 import { eventRoutes } from './events.ts'
 import { paymentRoutes } from './payments.ts'
 import { planRoutes } from './plans.ts'
@@ -26,6 +27,7 @@ export const ROUTES: readonly Route[] = [
   ...recurrenceRoutes,
   ...refundRoutes,
   ...paymentRoutes,
+  ...disputeRoutes,
   ...customerRoutes,
   ...productRoutes,
   ...webhookRoutes,

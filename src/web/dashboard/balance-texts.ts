@@ -9,6 +9,7 @@ const pt = {
     pending: SIDE_WORDS.pending,
     held: SIDE_WORDS.held,
     unmatched: SIDE_WORDS.unmatched,
+    disputed: SIDE_WORDS.disputed,
   } satisfies Record<Account, string>,
   /** What each balance means. */
   meanings: {
@@ -16,9 +17,10 @@ const pt = {
     pending: 'De cobranças pagas. Fica disponível quando o prazo de liberação termina.',
     held: 'Separado para saques e devoluções em andamento.',
     unmatched: 'Pagamentos que não quitaram nenhuma cobrança e aguardam a sua decisão.',
+    disputed: 'Pagamentos contestados por quem pagou (MED). Ficam reservados até a decisão.',
   } satisfies Record<Account, string>,
   negative:
-    'O saldo disponível está negativo porque o banco devolveu mais do que havia. As próximas vendas cobrem a diferença.',
+    'O saldo disponível está negativo: um pagamento que você já tinha sacado foi contestado ou devolvido pelo banco. Os saques ficam parados até que as próximas vendas cubram a diferença.',
   withdrawals: 'Saques',
   statement: 'Extrato',
   csv: 'Baixar CSV',
@@ -41,15 +43,22 @@ type Texts = typeof pt
 
 const en: Texts = {
   title: 'Balance',
-  accounts: { available: 'Available', pending: 'Pending', held: 'Held', unmatched: 'Unmatched' },
+  accounts: {
+    available: 'Available',
+    pending: 'Pending',
+    held: 'Held',
+    unmatched: 'Unmatched',
+    disputed: 'Disputed',
+  },
   meanings: {
     available: 'You can withdraw this amount now.',
     pending: 'From paid charges. It becomes available when the settlement period ends.',
     held: 'Set aside for withdrawals and refunds in progress.',
     unmatched: 'Payments that paid no charge and wait for your decision.',
+    disputed: 'Payments that their payers dispute (MED). They are held until it is decided.',
   },
   negative:
-    'The available balance is below zero because the bank returned more than there was. The next sales cover the difference.',
+    'The available balance is below zero: a payment that you had withdrawn was disputed, or returned by the bank. Withdrawals stop until the next sales cover the difference.',
   withdrawals: 'Withdrawals',
   statement: 'Statement',
   csv: 'Download CSV',
@@ -70,6 +79,10 @@ const en: Texts = {
     WITHDRAWAL_HELD: 'Withdrawal held',
     WITHDRAWAL_PAID: 'Withdrawal sent',
     WITHDRAWAL_RELEASED: 'Withdrawal not sent',
+    DISPUTE_HELD: 'Disputed amount held',
+    DISPUTE_RELEASED: 'Disputed amount released',
+    DISPUTE_ACCEPTED: 'Refund of a disputed amount held',
+    DISPUTE_LOST: 'Disputed amount returned by the bank',
   },
   from: 'From',
   to: 'To',

@@ -31,6 +31,10 @@ import { findPending, pendingNotice, startLink } from './withdrawals.ts'
 /** What can be spent comes first, then what will be. */
 const ORDER: Account[] = ['available', 'pending', 'held', 'unmatched']
 
+/** What payers dispute is shown while there is something. */
+const shownOf = ({ disputed = 0 }: Static<typeof BalanceView>): Account[] =>
+  disputed > 0 ? [...ORDER, 'disputed'] : ORDER
+
 async function showBalance(visit: Visit): Promise<FastifyReply> {
   const texts = BALANCE[visit.language]
   const [{ data: balance }, statement, pending] = await Promise.all([
@@ -42,7 +46,7 @@ async function showBalance(visit: Visit): Promise<FastifyReply> {
   const body = html`${heading(texts.title, [startLink(visit), list])}
 ${pending && pendingNotice(visit, pending)}
 ${balance.available < 0 && notice(texts.negative, 'warn')}
-<div class="figures">${ORDER.map((account) => figure(visit, account, balance[account]))}</div>
+<div class="figures">${shownOf(balance).map((account) => figure(visit, account, balance[account] ?? 0))}</div>
 ${statement}`
   return visit.send({ title: texts.title, body, here: 'balance' })
 }
@@ -196,7 +200,7 @@ function balanceAfter({ debit, credit, balance }: ShownEntry, names: Record<Acco
   const changed = ACCOUNTS.filter((account) => account === debit || account === credit)
   return html`<span class="lines">${changed.map(
     (account) =>
-      html`<span><span class="soft small">${names[account]}</span> <span class="money">${formatReais(balance[account])}</span></span>`,
+      html`<span><span class="soft small">${names[account]}</span> <span class="money">${formatReais(balance[account] ?? 0)}</span></span>`,
   )}</span>`
 }
 
