@@ -19,7 +19,7 @@ const FAILED_KEYS = { perSecond: 20, burst: 200 }
  * Requests with a large body, such as batches, that this process takes at once: one of a company at
  * a time and few in all, because each takes memory.
  */
-const LARGE_BODIES = { size: 8, perOwner: 1, waiting: 4 }
+const LARGE_BODIES = { size: 8, perOwner: 1, waiting: 4, inAll: 40 }
 
 /** The version that a request names, or null when it names none that exists. */
 export const requestedVersion = (request: FastifyRequest): Version | null => {
@@ -51,33 +51,34 @@ export function admission({ app, keys }: ServerParts): Admit {
   const enterLarge = createRequestSlots(LARGE_BODIES)
   const look = keyFinder(app, keys, byAddress)
 
-  /** Large bodies are few at once, so such a request waits for a second slot. */
-  function enterWith(
+  /** While a request with a large body waits for others of them, it has no other slot. */
+  function enterLast(
     request: FastifyRequest,
     reply: FastifyReply,
     { company, keyId }: Session,
     done: (error?: Error) => void,
   ): void {
-    const { slot } = request
-    request.pace = byKey ? () => waitFor(byKey, keyId) : null
-    try {
-      enterLarge(company.id, reply.raw, (large) => {
-        request.slot = { ...slot!, during: (work) => slot!.during(() => large.during(work)) }
-        done()
-      })
-    } catch (error) {
-      done(error as Error)
-    }
+    request.pace = byKey ? paceOf(byKey, keyId) : null
+    enterLarge(company.id, reply.raw, (large) => {
+      try {
+        enterSlot(company.id, reply.raw, (slot) => {
+          request.slot = { ...slot, during: (work) => slot.during(() => large.during(work)) }
+          done()
+        })
+      } catch (error) {
+        done(error as Error)
+      }
+    })
   }
 
   return (request, reply, route, done) => {
     const enter = (session: Session, wait_s: number) => {
       limit(wait_s)
       if (route) accept(request, route, session)
+      if (route?.largeBody) return enterLast(request, reply, session, done)
       enterSlot(session.company.id, reply.raw, (slot) => {
         request.slot = slot
-        if (route?.largeBody) enterWith(request, reply, session, done)
-        else done()
+        done()
       })
     }
     const admit = (found: Session | null) => {
@@ -96,6 +97,15 @@ export function admission({ app, keys }: ServerParts): Admit {
     } catch (error) {
       done(error as Error)
     }
+  }
+}
+
+/** Waits until there is a token, and takes it. Of what a request does at once only one asks. */
+export function paceOf(rate: RateLimit, keyId: Uuid): () => Promise<void> {
+  let last = Promise.resolve()
+  return () => {
+    last = last.then(() => waitFor(rate, keyId))
+    return last
   }
 }
 

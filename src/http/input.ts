@@ -147,10 +147,12 @@ const NO_BODY: Body = { value: {}, faults: [] }
 export function inputReader(accepted: Accepted) {
   const readQuery = queryReader(accepted.query)
   const readBody = bodyReader(accepted.body)
+  const lists = listsOfEach(accepted.body)
+  const isOfItem = (fault: string) => lists.some((name) => fault.startsWith(`${name}[`))
 
   return (given: Given, onIgnored?: (fields: string) => void): Input => {
     const { value: sent, faults } = (given.body as Body | undefined) ?? NO_BODY
-    const found = [...faults]
+    const found = lists.length > 0 ? faults.filter((fault) => !isOfItem(fault)) : [...faults]
     const query = readQuery(given.query, found)
     const body = readBody(sent, found)
     if (accepted.check && isObject(body)) {
@@ -166,6 +168,10 @@ export function inputReader(accepted: Accepted) {
     return { query, body, sent }
   }
 }
+
+/** The lists of a body whose items the operation checks itself, each by itself. */
+const listsOfEach = ({ properties = {} }: Schema = {}): string[] =>
+  Object.keys(properties).filter((name) => properties[name]!['x-each'])
 
 /** What is wrong with the names of a body where all must be known. */
 function refusals({ body, refused = '' }: Accepted, sent: unknown): string[] {

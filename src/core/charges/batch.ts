@@ -37,11 +37,15 @@ export type BatchCall = {
   matchPaid: MatchPaid
 }
 
+/** A batch, with the reason why a charge that has not begun is not tried any more. */
+type Running = BatchCall & { stopFor(draft: Draft): Problem | null }
+
 /**
  * Creates many charges, each by itself, as many at once as are written together. With an
  * Idempotency-Key each has a key of its own, made of it, under which its id is stored with it: so
  * the same request continues after a crash, and creates what is missing. If the bank does not
- * answer about one, it is not asked about those that have not begun.
+ * answer about one, it is not asked about those that have not begun. What is there already is found
+ * all the same.
  */
 export async function createBatch(
   app: AppWithBatches,
@@ -53,28 +57,29 @@ export async function createBatch(
   const isResumed = guard !== null && !(await begin(app, company, guard))
   const outcomes: Outcome[] = []
   let stop: Problem | null = null
+  const stopFor = ({ devMode }: Draft) => (stop && concerns(stop, devMode) ? stop : null)
   await forEachLimited(MAX_WRITES, [...drafts.entries()], async ([i, draft]) => {
     if (draft instanceof Problem) outcomes[i] = { refusal: draft }
-    else if (stop) outcomes[i] = { refusal: stop }
     else {
-      if (i > 0) await pace()
       const part = guard && guardOfPart(app.vault, guard, String(i))
-      const outcome = await createOne(
-        app,
-        company,
-        draft,
-        { ...call, guard: part },
-        isResumed,
-      ).catch((error) => {
-        stop ??= problem('service_unavailable')
+      const own = { ...call, guard: part, stopFor, pace: i > 0 ? pace : noWait }
+      const outcome = await createOne(app, company, draft, own, isResumed).catch((error) => {
+        stop = problem('service_unavailable')
         throw error
       })
-      if (isRefused(outcome) && mayPass(outcome)) stop ??= outcome.refusal
+      const isToStop = isRefused(outcome) && mayPass(outcome)
+      if (isToStop && !(stop && concerns(stop, true))) stop = outcome.refusal
       outcomes[i] = outcome
     }
   })
   return outcomes
 }
+
+const noWait = async () => {}
+
+/** Charges in devMode do not need the bank that does not answer. */
+const concerns = ({ code }: Problem, devMode: boolean): boolean =>
+  !devMode || code !== 'provider_unavailable'
 
 /** Notes that the batch has begun. False: it had begun before, so some of it may be created. */
 async function begin(
@@ -94,12 +99,17 @@ async function createOne(
   app: AppWithBatches,
   company: Company,
   draft: Draft,
-  call: BatchCall,
-  isResumed: boolean,
+  call: Running,
+  mayExist: boolean,
+  mayRepeat = true,
 ): Promise<Outcome> {
-  const { guard, matchPaid } = call
-  const earlier = guard && isResumed ? await findPart(app, company, guard) : null
+  const { guard, pace, stopFor, matchPaid } = call
+  // Also if it is not tried any more: what is there must not be called refused.
+  const earlier = guard && mayExist ? await findPart(app, company, guard) : null
   if (earlier) return { charge: earlier, repeated: false }
+  if (!stopFor(draft)) await pace()
+  const refusal = stopFor(draft)
+  if (refusal) return { refusal }
   const seal = guard && ((charge: Charge) => sealId(app, guard, charge))
   try {
     const showing = { show: (charge: Charge) => charge, seal, guard }
@@ -110,10 +120,10 @@ async function createOne(
   } catch (error) {
     if (error instanceof Problem && !OF_ALL.includes(error.code)) return { refusal: error }
     if (guard === null || violatedConstraint(error) !== 'idempotency_keys_pkey') throw error
-    if (isResumed) throw inProgress()
+    if (!mayRepeat) throw inProgress()
     // Another process was first, or a key older than a day is still stored.
     await forgetOld(app.db, company.id, guard.key, app.systemClock.now())
-    return createOne(app, company, draft, call, true)
+    return createOne(app, company, draft, call, true, false)
   }
 }
 

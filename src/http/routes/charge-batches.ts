@@ -7,7 +7,7 @@ import { NewPixCharge, showWithoutImage } from '../../core/charges/view.ts'
 import { matchBeforeReplacement } from '../../core/payments/paid-charges.ts'
 import { Problem } from '../../lib/problems.ts'
 import { forEachInTurns } from '../../lib/turns.ts'
-import { canonical } from '../body.ts'
+import { canonical, textFaults } from '../body.ts'
 import { inputReader } from '../input.ts'
 import { type Call, route } from '../route.ts'
 import { batched } from '../samples.ts'
@@ -35,7 +35,7 @@ async function readCharges(call: BatchCall): Promise<(Draft | Problem)[]> {
   const session = { app, company, scopes: new Set(scopes), keyId: company.id, author }
   const read = (value: unknown): Draft | Problem => {
     try {
-      const given = { query: {}, body: { value, faults: [] }, session }
+      const given = { query: {}, body: { value, faults: textFaults(value) }, session }
       const body = readCharge(given).body as Static<typeof NewPixCharge>
       return pixDraft(app, company, body, () => app.vault.fingerprint([SINGLE, canonical(value)]))
     } catch (error) {

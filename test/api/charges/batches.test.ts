@@ -4,6 +4,7 @@ import { createBatch, isRefused } from '../../../src/core/charges/batch.ts'
 import { pixDraft } from '../../../src/core/charges/commands.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
 import { newId } from '../../../src/lib/ids.ts'
+import { invalid } from '../../../src/lib/problems.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { charged, openBanked, pixBody } from '../../support/bank.ts'
 import { assertYields } from '../../support/loop.ts'
@@ -107,13 +108,16 @@ test('what was stopped in the middle goes on with its key: nothing is doubled an
 
 test('two processes with the same batch and key make each charge once', async () => {
   const client = await api.client()
-  const both = await Promise.all([
-    below(client, 150, 'lote-3', noPace),
-    below(client, 150, 'lote-3', noPace),
-  ])
-  const [some, others] = both.map((all) => all.map((one) => !isRefused(one) && one.charge.id))
-  assert.deepEqual(some, others)
-  assert.equal(await countOf(client), 150)
+  for (const key of ['lote-3a', 'lote-3b', 'lote-3c', 'lote-3d', 'lote-3e']) {
+    const before = await countOf(client)
+    const both = await Promise.all([
+      below(client, 150, key, noPace),
+      below(client, 150, key, noPace),
+    ])
+    const [some, others] = both.map((all) => all.map((one) => !isRefused(one) && one.charge.id))
+    assert.deepEqual(some, others)
+    assert.equal((await countOf(client)) - before, 150)
+  }
 })
 
 test('a key older than a day begins again', async () => {
@@ -223,4 +227,49 @@ test('a bank that loses one answer has it asked for: one charge here and there',
   )
   assert.equal(body.data.accepted, 5)
   assert.equal(shop.bank.state().charges.size, 6)
+})
+
+test('charges in devMode are made also if no bank is connected, and the others say so', async () => {
+  const client = await api.client({ mode: 'live', pixKey: 'lote@example.com' })
+  const charges = many(200, (n) => ({ devMode: n % 100 !== 0 }))
+  const { body } = await send(client, charges, 'lote-7')
+  assert.deepEqual([body.data.accepted, body.data.refused, await countOf(client)], [198, 2, 198])
+  assert.equal(body.data.items[100].errors[0].code, 'provider_unavailable')
+})
+
+test('what was made before is not called refused when the bank is gone', async () => {
+  const shop = await openBanked(api)
+  const app = api.app as FullApp
+  const { company } = shop
+  const bodies = Array.from({ length: 150 }, () => pixBody())
+  const made = bodies.map((body) => pixDraft(app, company, body, () => Buffer.alloc(0)))
+  const guard = { key: 'lote-8', fingerprint: Buffer.alloc(32) }
+  const call = { guard, pace: noPace, matchPaid: async () => {} }
+  const refused = [invalid('not this one'), ...made.slice(1)]
+  await createBatch(app, await shop.fresh(), refused, call)
+  const withoutBank = { ...(await shop.fresh()), bankId: null }
+  const again = await createBatch(app, withoutBank, made, call)
+  assert.deepEqual(
+    again.map((one) => isRefused(one) && one.refusal.code),
+    made.map((_, i) => i === 0 && 'provider_unavailable'),
+  )
+})
+
+test('text that cannot be stored refuses its own charge only', async () => {
+  const client = await api.client()
+  const wrong = [charge({ description: 'a\0b' }), charge({ externalId: '\ud800' })]
+  const { status, body } = await send(client, [charge(), ...wrong])
+  assert.deepEqual([status, body.data.accepted, body.data.refused], [200, 1, 2])
+  for (const [i, one] of wrong.entries()) {
+    const alone = await client.post('/charge/pix', one)
+    assert.deepEqual(body.data.items[i + 1].errors, alone.body.errors)
+  }
+  const above = await client.post(BATCH, { charges: wrong, more: 'a\0b' })
+  assert.deepEqual(
+    [
+      above.status,
+      above.body.errors.map(({ description }: { description: string }) => description),
+    ],
+    [400, ['more: must not contain a NUL character']],
+  )
 })
