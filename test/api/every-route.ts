@@ -246,10 +246,9 @@ const company: Try[] = [
     invalid_value: (client) => client.put('/company', { email: 'dona', language: 'fr' }),
   }),
   ...on('getReminders', {
-    found: async (client, _made, api) => {
-      const other = await another(client, api)
-      await other.put('/reminder', REMINDERS)
-      return other.get('/reminder')
+    found: async (client) => {
+      await client.put('/reminder', REMINDERS)
+      return client.get('/reminder')
     },
     invalid_api_key: (client) =>
       client.get('/reminder', {

@@ -12,6 +12,7 @@ import { Acceptance, SuggestionView, UnmatchedPayment } from '../../core/payment
 import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
 import * as recurrences from '../../core/recurrences/view.ts'
 import { NewBankReturn, NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
+import { RemindersChange, RemindersView } from '../../core/reminders/view.ts'
 import { RequestView } from '../../core/request-log/view.ts'
 import { KeyPayment } from '../../core/simulated-bank/view.ts'
 import * as versions from '../../core/version-changes/view.ts'
@@ -26,6 +27,7 @@ const { RecurrenceView, RecurrenceDetail } = recurrences
 
 const BODIES = {
   CompanyChange,
+  RemindersChange,
   NewPixCharge: charges.NewPixCharge,
   NewStaticCode,
   NewPaymentLink: NewLink,
@@ -92,6 +94,7 @@ const RESOURCES = {
   Withdrawal: withdrawals.WithdrawalView,
   StartedWithdrawal: withdrawals.StartedWithdrawal,
   Company: CompanyView,
+  Reminders: RemindersView,
   Clock: ClockView,
   WithdrawalCode: withdrawals.WithdrawalCode,
   VersionDiff: versions.VersionDiff,

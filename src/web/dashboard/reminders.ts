@@ -131,7 +131,7 @@ function ruleOf(form: Form, key: string): Rule {
   }
 }
 
-/** Those of another day too: if the day is changed and the words are not, they are of the old day. */
+/** Also if they are those of another day, because the day was changed and the words were not. */
 const isOurs = (language: Language, { subject, text }: ReminderTexts): boolean =>
   Object.values(FIRST_TEXTS[language]).some(
     (ours) => ours.subject === subject && ours.text === text,
@@ -261,7 +261,7 @@ function sampleOf({ app, company }: Visit, rule: Rule, language: Language): Lett
 }
 
 async function showLetter(visit: Visit): Promise<FastifyReply> {
-  const { rule } = await findRule(visit, visit.query.rule)
+  const { rule } = await findRule(visit, visit.query.rule ?? 'failed')
   const language = visit.query.words === 'en' ? 'en' : 'pt'
   if (!rule) throw problem('route_not_found')
   return sendContent(visit.reply, sampleOf(visit, rule, language).html)
