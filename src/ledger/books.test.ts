@@ -21,12 +21,12 @@ test('a credit raises what we owe, a debit lowers it, and other accounts stay as
   const moved = posting({ debit: 'pending', credit: 'held', amount: toCents(250) })
   assert.deepEqual(
     ACCOUNTS.map((account) => effectOn(account, moved)),
-    [0, -250, 250, 0],
+    [0, -250, 250, 0, 0],
   )
 })
 
 test('entries are numbered on from the last, each with the balances after it', () => {
-  const books = { entries: 7, balance: { available: 5, pending: 0, held: 0, unmatched: 1 } }
+  const books = { entries: 7, balance: { ...EMPTY.balance, available: 5, unmatched: 1 } }
   const postings = [
     posting(),
     posting({ debit: 'available', credit: 'held', amount: toCents(300) }),
@@ -36,12 +36,12 @@ test('entries are numbered on from the last, each with the balances after it', (
     {
       ...postings[0],
       entry: 8,
-      balance: { available: 1005, pending: 0, held: 0, unmatched: 1 },
+      balance: { ...EMPTY.balance, available: 1005, unmatched: 1 },
     },
     {
       ...postings[1],
       entry: 9,
-      balance: { available: 705, pending: 0, held: 300, unmatched: 1 },
+      balance: { ...EMPTY.balance, available: 705, held: 300, unmatched: 1 },
     },
   ])
   assert.deepEqual(after, { entries: 9, balance: entries[1]!.balance })
@@ -99,7 +99,7 @@ const movement = fc
 
 /** The plainest books there can be: for each account, all credits less all debits. */
 function tally(postings: Posting[]): Record<(typeof SIDES)[number], number> {
-  const sums = { bank: 0, available: 0, pending: 0, held: 0, unmatched: 0 }
+  const sums = { bank: 0, ...EMPTY.balance }
   for (const { debit, credit, amount } of postings) {
     sums[credit] += amount
     sums[debit] -= amount

@@ -20,6 +20,9 @@ import {
   refundHeld,
   refundPaid,
   refundReleased,
+  splitGiven,
+  splitSettled,
+  splitTaken,
   withdrawalHeld,
   withdrawalPaid,
   withdrawalReleased,
@@ -60,6 +63,14 @@ const RECIPES: [Posting, kindAndRef: string, Effects][] = [
   [withdrawalHeld(withdrawal), 'WITHDRAWAL_HELD wd_1', { available: -700, held: 700 }],
   [withdrawalPaid(withdrawal), 'WITHDRAWAL_PAID wd_1', { held: -700, bank: -700 }],
   [withdrawalReleased(withdrawal), 'WITHDRAWAL_RELEASED wd_1', { held: -700, available: 700 }],
+  [
+    withdrawalHeld(withdrawal, 'recipients'),
+    'WITHDRAWAL_HELD wd_1',
+    { recipients: -700, held: 700 },
+  ],
+  [splitSettled(payment), 'SPLIT_SETTLED E1', { pending: -1990, recipients: 1990 }],
+  [splitTaken(refund), 'SPLIT_TAKEN rfnd_1', { recipients: -500, available: 500 }],
+  [splitGiven(refund), 'SPLIT_GIVEN rfnd_1', { available: -500, recipients: 500 }],
 ]
 
 function effectsOf({ debit, credit, amount }: Posting): Effects {
@@ -71,7 +82,7 @@ for (const [posting, named, effects] of RECIPES) {
   test(`${named} books ${JSON.stringify(effects)}`, () => {
     assert.equal(`${posting.kind} ${posting.ref}`, named)
     assert.deepEqual(effectsOf(posting), effects)
-    const ofCharge = /CHARGE|REFUND|RETURN/.test(posting.kind)
+    const ofCharge = /CHARGE|REFUND|RETURN|SPLIT/.test(posting.kind)
     assert.equal(posting.chargeId, ofCharge ? chargeId : null, 'the charge, where there is one')
   })
 }
@@ -103,7 +114,7 @@ test('orders that were held at the same time leave or return whole, in any order
   fc.assert(
     fc.property(orders, (all) => {
       const start = toCents(1_000_000)
-      const balance = { available: start, pending: start, held: 0, unmatched: start }
+      const balance = { ...EMPTY.balance, available: start, pending: start, unmatched: start }
       const named = all.map((order, i) => ({ ...order, ref: `rfnd_${i}` }))
       const held = named.map((order) => refundHeld(order, order.source))
       const ends = named
@@ -116,6 +127,7 @@ test('orders that were held at the same time leave or return whole, in any order
           start as number,
         )
       assert.deepEqual(books.balance, {
+        ...EMPTY.balance,
         available: left('available'),
         pending: left('pending'),
         held: 0,

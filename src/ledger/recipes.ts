@@ -5,7 +5,7 @@ import type { Cents } from '../lib/money.ts'
  * What we owe a company. A credit raises an account, a debit lowers it. A debit leaves no account
  * below zero, unless the bank has returned money by itself: see `bankReturn`.
  */
-export const ACCOUNTS = ['available', 'pending', 'held', 'unmatched'] as const
+export const ACCOUNTS = ['available', 'pending', 'held', 'unmatched', 'recipients'] as const
 export type Account = (typeof ACCOUNTS)[number]
 
 /** What the bank holds for a company: the other side of money that arrives or leaves. */
@@ -26,6 +26,9 @@ export const KINDS = [
   'WITHDRAWAL_HELD',
   'WITHDRAWAL_PAID',
   'WITHDRAWAL_RELEASED',
+  'SPLIT_SETTLED',
+  'SPLIT_TAKEN',
+  'SPLIT_GIVEN',
 ] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -104,11 +107,24 @@ export const refundReleased = (order: Order, to: Account): Posting =>
 export const bankReturn = (order: Order, source: Account): Posting =>
   posting('BANK_RETURN', [source, 'bank'], order)
 
-export const withdrawalHeld = (order: Order): Posting =>
-  posting('WITHDRAWAL_HELD', ['available', 'held'], order)
+/** A company withdraws what is available, and a recipient is paid what it is owed. */
+export const withdrawalHeld = (order: Order, source: Account = 'available'): Posting =>
+  posting('WITHDRAWAL_HELD', [source, 'held'], order)
 
 export const withdrawalPaid = (order: Order): Posting =>
   posting('WITHDRAWAL_PAID', ['held', 'bank'], order)
 
-export const withdrawalReleased = (order: Order): Posting =>
-  posting('WITHDRAWAL_RELEASED', ['held', 'available'], order)
+export const withdrawalReleased = (order: Order, to: Account = 'available'): Posting =>
+  posting('WITHDRAWAL_RELEASED', ['held', to], order)
+
+/** The delay is over: the recipients of a charge get their parts, and the company gets the rest. */
+export const splitSettled = (payment: Paid): Posting =>
+  posting('SPLIT_SETTLED', ['pending', 'recipients'], byPayment(payment))
+
+/** Recipients pay their parts of what goes back to the payer. */
+export const splitTaken = (order: Order): Posting =>
+  posting('SPLIT_TAKEN', ['recipients', 'available'], order)
+
+/** It did not go back after all. */
+export const splitGiven = (order: Order): Posting =>
+  posting('SPLIT_GIVEN', ['available', 'recipients'], order)

@@ -43,9 +43,12 @@ function postingOf(line: TableRow, amount: Cents, ref = 'x'): Posting {
     REFUND_PAID: () => recipes.refundPaid(order),
     REFUND_RELEASED: () => recipes.refundReleased(order, line.credit as Account),
     BANK_RETURN: () => recipes.bankReturn(order, line.debit as Account),
-    WITHDRAWAL_HELD: () => recipes.withdrawalHeld(order),
+    WITHDRAWAL_HELD: () => recipes.withdrawalHeld(order, line.debit as Account),
     WITHDRAWAL_PAID: () => recipes.withdrawalPaid(order),
-    WITHDRAWAL_RELEASED: () => recipes.withdrawalReleased(order),
+    WITHDRAWAL_RELEASED: () => recipes.withdrawalReleased(order, line.credit as Account),
+    SPLIT_SETTLED: () => recipes.splitSettled(payment),
+    SPLIT_TAKEN: () => recipes.splitTaken(order),
+    SPLIT_GIVEN: () => recipes.splitGiven(order),
   }
   return made[line.type as Kind]()
 }

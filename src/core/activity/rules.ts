@@ -90,6 +90,7 @@ const RECORD_TYPES = [
   'payment',
   'person',
   'product',
+  'recipient',
   'refund',
   'static-code',
   'subscription',

@@ -1,9 +1,11 @@
 import type { Row, Tx } from '../../db/database.ts'
+import { LAST_ENTRY } from '../../ledger/recipients.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Period, Source } from '../../provider/port.ts'
-import { type Due, type Income, incomeOf, receivedOf } from '../charges/rules.ts'
+import { type Income, incomeOf, receivedOf } from '../charges/rules.ts'
+import type { GivenTo } from '../charges/split.ts'
 
 export type Audit = {
   checkedEntry: number
@@ -75,7 +77,7 @@ export async function countDiffering(tx: Tx): Promise<number> {
 }
 
 /** What each account should hold by the records of its money. */
-export type Expected = { pending: number; held: number; unmatched: number }
+export type Expected = { pending: number; held: number; unmatched: number; recipients: number }
 
 /** One statement, so that all sums are of one moment. */
 export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
@@ -92,7 +94,10 @@ export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
                  where company_id = $1 and status = 'PROCESSING' and booked))::int8 as held,
              (select coalesce(sum(amount - returned - settled), 0) from payments
               where company_id = $1 and status = 'UNMATCHED' and reason is not null and booked
-             )::int8 as unmatched`,
+             )::int8 as unmatched,
+             (select coalesce(sum(greatest(e.balance, 0)), 0)
+              from recipients r cross join lateral (${LAST_ENTRY}) e where r.company_id = $1
+             )::int8 as recipients`,
     values: [companyId],
   })
   return row!
@@ -126,19 +131,24 @@ export type BookedPayment = {
   booked: boolean
 }
 
-/** The fields of a charge that the books must agree with. `amount` is what has arrived. */
-export type BookedCharge = {
+/** The fields of a charge that the books must agree with. */
+export type BookedCharge = GivenTo & {
   id: Uuid
-  amount: Cents
+  /** What has arrived. */
+  received: Cents
   income: Income
-  endToEndId: string | null
-  paymentStatus: string
-  booked: boolean
   staticCodeId: Uuid | null
 }
 
 /** The fields of a refund or a withdrawal that the books must agree with. */
-export type BookedOrder = { id: Uuid; amount: number; chargeId: Uuid | null; status: string }
+export type BookedOrder = {
+  id: Uuid
+  amount: number
+  chargeId: Uuid | null
+  status: string
+  /** Whether it is a payout to a recipient. */
+  toRecipient: boolean
+}
 
 const byId = <T extends { id: Uuid }>(rows: T[]) => new Map(rows.map((row) => [row.id, row]))
 
@@ -172,8 +182,8 @@ export const listPayments = (
     values: [companyId, after, limit],
   })
 
-const CHARGE = `select id, amount, shortfall, due, end_to_end_id as "endToEndId",
-  payment_status as "paymentStatus", booked, static_code_id as "staticCodeId",
+const CHARGE = `select id, amount, shortfall, due, refunded, split, status,
+  end_to_end_id as "endToEndId", payment_status as "paymentStatus", booked, static_code_id as "staticCodeId",
   payment_date as "paymentDate"`
 
 export async function chargesOf(
@@ -190,12 +200,11 @@ export async function chargesOf(
 }
 
 type PaidCharge = BookedCharge & { paymentDate: Date }
-type ChargeRow = Row &
-  Omit<PaidCharge, 'amount' | 'income'> & { amount: Cents; shortfall: Cents; due: Due | null }
+type ChargeRow = Row & Omit<PaidCharge, 'received' | 'income'>
 
 const toCharge = (row: ChargeRow): PaidCharge => ({
   ...row,
-  amount: receivedOf(row),
+  received: receivedOf(row),
   income: incomeOf(row),
 })
 
@@ -223,7 +232,7 @@ export async function refundsOf(
 ): Promise<Map<Uuid, BookedOrder>> {
   if (ids.length === 0) return new Map()
   const rows = await tx.query<Row & BookedOrder>({
-    text: `select id, amount, charge_id as "chargeId", status from refunds
+    text: `select id, amount, charge_id as "chargeId", status, false as "toRecipient" from refunds
            where company_id = $1 and id = any ($2::uuid[]) and booked`,
     values: [companyId, ids],
   })
@@ -237,7 +246,8 @@ export async function withdrawalsOf(
 ): Promise<Map<Uuid, BookedOrder>> {
   if (ids.length === 0) return new Map()
   const rows = await tx.query<Row & BookedOrder>({
-    text: `select id, value as amount, null::uuid as "chargeId", status from withdrawals
+    text: `select id, value as amount, null::uuid as "chargeId", status,
+             recipient_id is not null as "toRecipient" from withdrawals
            where company_id = $1 and id = any ($2::uuid[])`,
     values: [companyId, ids],
   })

@@ -47,6 +47,9 @@ export const KIND_WORDS: Record<Kind, string> = {
   WITHDRAWAL_HELD: 'Saque reservado',
   WITHDRAWAL_PAID: 'Saque enviado',
   WITHDRAWAL_RELEASED: 'Saque não realizado',
+  SPLIT_SETTLED: 'Partes dos recebedores liberadas',
+  SPLIT_TAKEN: 'Partes dos recebedores descontadas',
+  SPLIT_GIVEN: 'Partes dos recebedores repostas',
 }
 
 type Side = DatedEntry['debit']
@@ -58,6 +61,7 @@ export const SIDE_WORDS: Record<Side, string> = {
   pending: 'A liberar',
   held: 'Reservado',
   unmatched: 'Não identificado',
+  recipients: 'De recebedores',
 }
 
 const side = (code: Side) => ({ code, word: SIDE_WORDS[code] })
@@ -99,7 +103,11 @@ export const PEOPLE_ENTRY_COLUMNS: Column<DatedEntry>[] = [
 ]
 
 function balanceColumn(account: Account, title: string): Column<DatedEntry> {
-  return { name: `${account}_cents`, title, of: ({ balance }) => ({ cents: balance[account] }) }
+  return {
+    name: `${account}_cents`,
+    title,
+    of: ({ balance }) => ({ cents: balance[account] ?? 0 }),
+  }
 }
 
 /** The writers of a statement's CSV, by dialect. */

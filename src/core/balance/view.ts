@@ -1,8 +1,22 @@
 import Type, { type Static } from 'typebox'
+import type { Balance } from '../../ledger/books.ts'
 import type { StatementEntry } from '../../ledger/columns.ts'
-import { ACCOUNTS, KINDS } from '../../ledger/recipes.ts'
+import { ACCOUNTS, type Account, KINDS } from '../../ledger/recipes.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { PAGE, Timestamp } from '../fields.ts'
+
+/**
+ * Accounts that most companies never need: their balance is shown only if it is not zero. The
+ * answer that lists the accounts that a statement can be filtered by is frozen, so they are not
+ * among them.
+ */
+const RARE: readonly Account[] = ['recipients']
+
+export const SHOWN_ACCOUNTS = ACCOUNTS.filter((account) => !RARE.includes(account))
+
+/** The accounts of a balance that somebody is shown. */
+export const accountsOf = (balance: { [account in Account]?: number }): Account[] =>
+  ACCOUNTS.filter((account) => !RARE.includes(account) || (balance[account] ?? 0) !== 0)
 
 const Side = Type.Enum(['bank', ...ACCOUNTS])
 
@@ -13,6 +27,9 @@ export const BalanceView = Type.Object({
   pending: Type.Integer({ description: 'Cents of paid charges that are not settled yet' }),
   held: Type.Integer({ description: 'Cents of refunds and withdrawals that are under way' }),
   unmatched: Type.Integer({ description: 'Cents that paid no charge and wait for a decision' }),
+  recipients: Type.Optional(
+    Type.Integer({ description: 'Cents that you owe recipients; left out if there are none' }),
+  ),
 })
 
 /**
@@ -20,7 +37,7 @@ export const BalanceView = Type.Object({
  * answer is frozen, so a newer type is not among them.
  */
 const FILTERED_KINDS = KINDS.filter(
-  (kind) => !['BANK_RETURN', 'FINE_PAID', 'INTEREST_PAID'].includes(kind),
+  (kind) => !/^(BANK_RETURN|FINE_PAID|INTEREST_PAID|SPLIT_\w+)$/.test(kind),
 )
 
 export const StatementQuery = Type.Object({
@@ -35,7 +52,7 @@ export const StatementQuery = Type.Object({
   from: Type.Optional(Timestamp),
   to: Type.Optional(Timestamp),
   type: Type.Optional(Type.Enum(FILTERED_KINDS)),
-  account: Type.Optional(Type.Enum([...ACCOUNTS])),
+  account: Type.Optional(Type.Enum([...SHOWN_ACCOUNTS])),
   format: Type.Optional(Type.Enum(['json', 'csv'])),
   dialect: Type.Optional(
     Type.Enum(['plain', 'br'], {
@@ -56,6 +73,11 @@ export const EntryView = Type.Object({
   balance: BalanceView,
 })
 
+export const showBalance = (balance: Balance): Static<typeof BalanceView> =>
+  Object.fromEntries(accountsOf(balance).map((account) => [account, balance[account]])) as Static<
+    typeof BalanceView
+  >
+
 export type ShownEntry = Static<typeof EntryView>
 
 export const showEntry = (entry: StatementEntry): ShownEntry => ({
@@ -67,5 +89,5 @@ export const showEntry = (entry: StatementEntry): ShownEntry => ({
   credit: entry.credit,
   reference: entry.ref,
   ...(entry.chargeId === null ? {} : { chargeId: toPublic('charge', entry.chargeId) }),
-  balance: entry.balance,
+  balance: showBalance(entry.balance),
 })

@@ -85,10 +85,18 @@ const OF_PAYMENTS: Kind[] = [
   'FINE_PAID',
   'INTEREST_PAID',
   'CHARGE_SETTLED',
+  'SPLIT_SETTLED',
   'PAYMENT_UNMATCHED',
   'PAYMENT_ACCEPTED',
 ]
-const OF_REFUNDS: Kind[] = ['REFUND_HELD', 'REFUND_PAID', 'REFUND_RELEASED', 'BANK_RETURN']
+const OF_REFUNDS: Kind[] = [
+  'REFUND_HELD',
+  'REFUND_PAID',
+  'REFUND_RELEASED',
+  'BANK_RETURN',
+  'SPLIT_TAKEN',
+  'SPLIT_GIVEN',
+]
 
 /** The entries of the ledger about a charge, found by the payments and refunds that they name. */
 async function entriesOf(db: Tx, { charge, refunds, unmatched }: About): Promise<StatementEntry[]> {

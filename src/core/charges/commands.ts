@@ -23,6 +23,8 @@ import { mailsOfCreation } from './mails.ts'
 import { forgetRequest, lockCharge, record } from './record.ts'
 import type { Charge, Due, Item, Payer } from './rules.ts'
 import * as rules from './rules.ts'
+import { requireWithin, type Split, splitFaults } from './split.ts'
+import { findSplit } from './split-recipients.ts'
 import * as store from './store.ts'
 import {
   DAYS_AFTER_DUE,
@@ -45,6 +47,7 @@ export type Draft = Pick<
   | 'payer'
   | 'link'
   | 'due'
+  | 'split'
 > & { lifetime_s: number; emailIndex: Buffer | null }
 
 function chargeOf(
@@ -97,6 +100,7 @@ export async function createCharge<T extends object>(
     const earlier = await findEarlier(app, company, draft, matchPaid)
     if (earlier) return { shown: showing.show(earlier), repeated: true }
     requireTerms(draft, app.clock.now())
+    requireWithin(draft)
     try {
       const isLink = draft.kind === 'LINK'
       // A bank takes no due date that is over, so it gets a link with one before it is opened.
@@ -276,6 +280,7 @@ export function pixDraft(
   company: Company,
   body: Static<typeof NewPixCharge>,
   fingerprint: () => Buffer,
+  split: Split | null = null,
 ): Draft {
   return {
     kind: 'PIX',
@@ -287,6 +292,7 @@ export function pixDraft(
     ...seal(app, company, body.customer),
     link: null,
     due: dueOf(body),
+    split,
     lifetime_s: body.expiresIn ?? rules.PIX_LIFETIME_S,
   }
 }
@@ -344,6 +350,7 @@ export function linkFaults(company: Company, body: Record<string, unknown>): (st
     total !== undefined || items !== undefined ? null : 'total: send it, or items to add up',
     payerFault(company, customer),
     ...dueFaults(body),
+    ...splitFaults(body),
   ]
 }
 
@@ -373,6 +380,7 @@ export async function linkDraft(
     ...(await linkPayer(app, company, body)),
     link,
     due: dueOf(body),
+    split: await findSplit(app, company.id, body.split),
     lifetime_s: body.expiresIn ?? rules.LINK_LIFETIME_S,
   }
 }
@@ -432,7 +440,7 @@ export function duplicate(
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,
 ): Draft {
-  const { companyId, amount, devMode, payer, link, description } = original
+  const { companyId, amount, devMode, payer, link, description, split } = original
   if (original.due && body.expiresIn !== undefined) throw invalid(NO_EXPIRES_IN)
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
@@ -442,6 +450,7 @@ export function duplicate(
     payer,
     link,
     description,
+    split,
     emailIndex: payer && emailIndexOf(app.vault, companyId, payer),
     // The customer is found by tax id, because that of the original may be deleted.
     customerId: null,

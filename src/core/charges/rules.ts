@@ -28,6 +28,7 @@ import {
   refundedEvent,
 } from '../events.ts'
 import type { ShownProduct } from '../products/view.ts'
+import type { Split } from './split.ts'
 
 export type ChargeKind = 'PIX' | 'LINK' | 'STATIC' | 'RECURRING'
 export type ChargeStatus = 'OPEN' | 'COMPLETED' | 'EXPIRED' | 'CANCELED'
@@ -98,6 +99,8 @@ export type Charge = {
   due: Due | null
   /** When something is to be said about the due date next. */
   noticeAt: Date | null
+  /** Who gets which part of what is paid. Null: all of it is the company's. */
+  split: Split | null
   endToEndId: string | null
   createdAt: Date
   expiresAt: Date
@@ -148,6 +151,7 @@ export const newCharge = (given: NewCharge): Charge => ({
   brCode: null,
   due: null,
   noticeAt: null,
+  split: null,
   endToEndId: null,
   paymentDate: null,
   releaseAt: null,

@@ -19,6 +19,7 @@ import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
 import { type Addressing, checkoutUrl } from './addresses.ts'
 import {
+  amountAt,
   asOf,
   CHARGE_STATUSES,
   type Charge,
@@ -37,6 +38,7 @@ import {
   type StaticCode,
 } from './rules.ts'
 import { openShipping, STATES } from './shipping.ts'
+import { MAX_RECIPIENTS, partsNow, WHOLE } from './split.ts'
 
 /** One item of a link and its total, which may be more than a charge may be. */
 type Line = { name: string; quantity: number; total: bigint }
@@ -174,11 +176,46 @@ const DueView = Type.Object(
   },
 )
 
+/** Who gets which part of a charge. */
+export const SplitField = Type.Optional(
+  Type.Array(
+    Type.Object({
+      recipientId: Type.String({ maxLength: 255 }),
+      amount: Type.Optional(Amount(1, 'Cents; or percent')),
+      percent: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: WHOLE,
+          description: 'Hundredths of a percent, 1000 is 10,00 %; or amount',
+        }),
+      ),
+    }),
+    {
+      minItems: 1,
+      maxItems: MAX_RECIPIENTS,
+      description:
+        'Recipients who get a part of what is paid. The rest, and every cent of rounding, is yours',
+    },
+  ),
+)
+
+const SplitView = Type.Array(
+  Type.Object({
+    recipientId: Type.String(),
+    amount: Type.Optional(Type.Integer({ description: 'Cents, as it was asked for' })),
+    percent: Type.Optional(Type.Integer({ description: 'Hundredths of a percent' })),
+    value: Type.Integer({
+      description: 'Cents: the part of what is asked, or of what was paid and is not returned',
+    }),
+  }),
+)
+
 export const NewPixCharge = Type.Object({
   amount: Amount(MIN_CHARGE, 'Cents'),
   customer: PayerBody,
   expiresIn: Type.Optional(Lifetime(PIX_LIFETIME_S)),
   ...DueFields.properties,
+  split: SplitField,
   externalId: Type.Optional(ExternalId),
   description: Type.Optional(Description),
   devMode: DevMode,
@@ -199,6 +236,7 @@ export const NewLink = Type.Object({
   description: Type.Optional(Description),
   expiresIn: Type.Optional(Lifetime(LINK_LIFETIME_S)),
   ...DueFields.properties,
+  split: SplitField,
   items: Type.Optional(
     Type.Array(
       Type.Object({
@@ -328,6 +366,7 @@ export const ChargeView = Type.Object({
   customer: Type.Optional(CustomerInCharge),
   shipping: Type.Optional(ShippingView),
   due: Type.Optional(DueView),
+  split: Type.Optional(SplitView),
   company: CompanyInCharge,
   isRecurring: Type.Optional(
     Type.Boolean({ description: 'True for a subscription, its links and its charges' }),
@@ -474,6 +513,7 @@ export function showCharge(
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.description !== null) shown.description = charge.description
   if (charge.due !== null) shown.due = showDue(charge, charge.due, now)
+  if (charge.split !== null) shown.split = showSplit(charge, now)
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.shortfall > 0) shown.shortfall = charge.shortfall
@@ -506,6 +546,15 @@ const showDue = (charge: Charge, { terms }: Due, now: Date): Static<typeof DueVi
   lastDay: lastDayToPay(terms),
   amount: showAmount(charge, localDateOf(now)),
 })
+
+function showSplit(charge: Charge, now: Date): Static<typeof SplitView> {
+  const parts = partsNow(charge, amountAt(charge, now))
+  return charge.split!.map(({ recipientId, ...term }, i) => ({
+    recipientId: toPublic('rcpt', recipientId),
+    ...term,
+    value: parts[i]!.amount,
+  }))
+}
 
 function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   const shown = items.map(({ quantity, product }) => ({

@@ -18,6 +18,7 @@ const BOUND_BY = {
   'bank-return': 'source',
   'certificate-ending': 'source',
   'bank-changed': 'source',
+  'recipient-key-changed': 'source',
   'access-changed': 'source',
   'email-changed': 'source',
   'email-confirmed': 'budgets',

@@ -1,6 +1,7 @@
 import { serializationConflict, type Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
 import { bankReturn, chargeReleased, type Posting } from '../../ledger/recipes.ts'
+import { type Part, shiftParts } from '../../ledger/recipients.ts'
 import { assert } from '../../lib/assert.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -10,6 +11,7 @@ import type { PixReturn, ReceivedPix, ReturnReason, Source } from '../../provide
 import type { Uses } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
 import { type Charge, receivedOf } from '../charges/rules.ts'
+import { partsOfChange } from '../charges/split.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
 import { emit, returnEvent } from '../events.ts'
 import { composeBankReturn } from '../letters/companies.ts'
@@ -106,7 +108,8 @@ async function recordOne(
   // If nothing of the charge is released later, what it still has in pending is released now.
   const isOver = charge?.paymentStatus === 'PAID' && of.charge?.paymentStatus === 'REFUNDED'
   const left = isOver && source !== 'pending' ? pending : 0
-  const available = payment.booked ? await book(tx, refund, left, now) : 0
+  const parts = charge && of.charge ? partsOfChange(charge, of.charge) : []
+  const available = payment.booked ? await book(tx, refund, { left, parts }, now) : 0
   await emit(tx, [returnEvent(refund, charge?.externalId ?? null, now)])
   await queueMails(tx, app.vault, [mailOf(company, refund, available, now)])
 }
@@ -152,15 +155,27 @@ async function changeCharge(tx: Tx, charge: Charge, refund: Refund, now: Date): 
   return changed
 }
 
-/** Books a return, and what is left of its charge in pending. Returns what is available then. */
-async function book(tx: Tx, refund: Refund, left: number, now: Date): Promise<number> {
+/**
+ * Books a return, what its recipients pay of it, and what is left of its charge in pending. Returns
+ * what is available then.
+ */
+async function book(
+  tx: Tx,
+  refund: Refund,
+  { left, parts }: { left: number; parts: Part[] },
+  now: Date,
+): Promise<number> {
   const { companyId, endToEndId, amount, chargeId, source } = refund
+  const books = await lockBooks(tx, companyId)
+  const order = { ref: toPublic('rfnd', refund.id), amount, chargeId }
+  const taken = await shiftParts(tx, companyId, order, parts)
   const postings: Posting[] = [
-    bankReturn({ ref: toPublic('rfnd', refund.id), amount, chargeId }, source),
+    ...taken.postings,
+    bankReturn(order, source),
     ...(left > 0 ? [chargeReleased({ endToEndId, amount: toCents(left), chargeId })] : []),
   ]
-  const books = await post(tx, companyId, postings, now, await lockBooks(tx, companyId))
-  return books!.balance.available
+  const after = await post(tx, companyId, postings, now, books, taken.entries)
+  return after!.balance.available
 }
 
 function mailOf(company: Company, refund: Refund, available: number, now: Date) {

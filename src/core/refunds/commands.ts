@@ -1,11 +1,13 @@
 import type { Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
 import { refundHeld, refundPaid, refundReleased } from '../../ledger/recipes.ts'
+import { type Part, type Shift, shiftParts } from '../../ledger/recipients.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Uses } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
+import { partsOfChange } from '../charges/split.ts'
 import type { Company } from '../companies/rules.ts'
 import { requireUnmatched, undecidedOf } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
@@ -32,7 +34,7 @@ export async function refundCharge(
   await record(tx, [{ charge: held, event: null, at: now }])
   const endToEndId = charge.endToEndId!
   const intent = { endToEndId, paymentSource, chargeId, amount, comment, source, booked }
-  return begin(tx, company, intent, now)
+  return begin(tx, company, intent, now, partsOfChange(charge, held))
 }
 
 /** Records a refund of a payment that matched no charge. */
@@ -61,7 +63,14 @@ type Intent = Pick<
   'endToEndId' | 'paymentSource' | 'chargeId' | 'amount' | 'comment' | 'source' | 'booked'
 >
 
-async function begin(tx: Tx, company: Company, intent: Intent, now: Date): Promise<Refund> {
+/** `parts` is what the recipients of the charge pay of it. */
+async function begin(
+  tx: Tx,
+  company: Company,
+  intent: Intent,
+  now: Date,
+  parts: Part[] = [],
+): Promise<Refund> {
   const refund: Refund = {
     companyId: company.id,
     id: newId(),
@@ -77,22 +86,33 @@ async function begin(tx: Tx, company: Company, intent: Intent, now: Date): Promi
     createdAt: now,
   }
   await store.insert(tx, refund)
-  if (refund.booked) await hold(tx, refund, now)
+  if (refund.booked) await hold(tx, refund, parts, now)
   tx.wake(TASK.refunds)
   return refund
 }
 
-async function hold(tx: Tx, refund: Refund, now: Date): Promise<void> {
+async function hold(tx: Tx, refund: Refund, parts: Part[], now: Date): Promise<void> {
   const { companyId, amount, source } = refund
   const books = await lockBooks(tx, companyId)
-  const left = books.balance[source]
-  if (amount > left) {
-    throw problem(
-      'insufficient_balance',
-      `value: ${amount} cents are more than the ${left} cents in the ${source} balance.`,
-    )
-  }
-  await post(tx, companyId, [refundHeld(orderOf(refund), source)], now, books)
+  const order = orderOf(refund)
+  const taken = await shiftParts(tx, companyId, order, parts)
+  const own = books.balance[source]
+  if (amount > own - taken.moved) throw insufficient(amount, { source, own, taken })
+  const postings = [...taken.postings, refundHeld(order, source)]
+  await post(tx, companyId, postings, now, books, taken.entries)
+}
+
+/** Says whose money lacks: the company's, or that of recipients beside it. */
+function insufficient(
+  amount: number,
+  { source, own, taken }: { source: RefundSource; own: number; taken: Shift },
+) {
+  const fromRecipients =
+    taken.entries.length === 0 ? '' : ` and the ${0 - taken.moved} cents of its recipients`
+  return problem(
+    'insufficient_balance',
+    `value: ${amount} cents are more than the ${own} cents in the ${source} balance${fromRecipients}.`,
+  )
 }
 
 const orderOf = ({ id, amount, chargeId }: Refund) => ({
@@ -139,10 +159,15 @@ export async function failRefund(
   if (current?.status !== 'PROCESSING' || current.attempts !== attempts) return
   const refund = rules.fail(current, reason, now)
   await store.finish(tx, refund)
-  const to = refund.chargeId
+  const { to, parts } = refund.chargeId
     ? await releaseOfCharge(tx, refund, refund.chargeId, now)
-    : await releaseOfPayment(tx, refund)
-  await post(tx, companyId, refund.booked ? [refundReleased(orderOf(refund), to)] : [], now)
+    : { to: await releaseOfPayment(tx, refund), parts: [] }
+  if (!refund.booked) return
+  const books = await lockBooks(tx, companyId)
+  const order = orderOf(refund)
+  const given = await shiftParts(tx, companyId, order, parts)
+  const postings = [refundReleased(order, to), ...given.postings]
+  await post(tx, companyId, postings, now, books, given.entries)
 }
 
 async function releaseOfCharge(
@@ -150,13 +175,13 @@ async function releaseOfCharge(
   refund: Refund,
   chargeId: Uuid,
   now: Date,
-): Promise<RefundSource> {
+): Promise<{ to: RefundSource; parts: Part[] }> {
   const { companyId } = refund
   const charge = await lockCharge(tx, companyId, chargeId)
   const sum = await store.sumUnfailed(tx, companyId, chargeId)
   const released = { ...charge, refunded: rules.refundedOf(charge, sum) }
   await record(tx, [{ charge: released, event: null, at: now }])
-  return rules.releasedTo(refund, charge)
+  return { to: rules.releasedTo(refund, charge), parts: partsOfChange(charge, released) }
 }
 
 /** If the bank has returned the payment by itself, nothing of it waits for a decision. */

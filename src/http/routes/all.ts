@@ -7,6 +7,7 @@ import { deliveryRoutes } from './deliveries.ts'
 import { eventRoutes } from './events.ts'
 import { paymentRoutes } from './payments.ts'
 import { productRoutes } from './products.ts'
+import { recipientRoutes } from './recipients.ts'
 import { recurrenceRoutes } from './recurrences.ts'
 import { refundRoutes } from './refunds.ts'
 import { requestRoutes } from './requests.ts'
@@ -28,6 +29,7 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...balanceRoutes,
   ...withdrawalRoutes,
+  ...recipientRoutes,
   ...companyRoutes,
   ...versionRoutes(() => ROUTES),
   ...sandboxRoutes,

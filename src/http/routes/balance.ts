@@ -1,6 +1,12 @@
 import Type from 'typebox'
 import { STATEMENT_WRITERS, withDates } from '../../core/balance/table.ts'
-import { BalanceView, EntryView, StatementQuery, showEntry } from '../../core/balance/view.ts'
+import {
+  BalanceView,
+  EntryView,
+  StatementQuery,
+  showBalance,
+  showEntry,
+} from '../../core/balance/view.ts'
 import { readBalance } from '../../ledger/post.ts'
 import { readStatement } from '../../ledger/statement.ts'
 import { readPage } from '../lists.ts'
@@ -21,7 +27,9 @@ const get = route({
   status: 200,
   message: 'Balance found.',
   problems: [],
-  handle: async ({ app, company }) => ({ data: await readBalance(app.db, company.id) }),
+  handle: async ({ app, company }) => ({
+    data: showBalance(await readBalance(app.db, company.id)),
+  }),
 })
 
 const statement = route({

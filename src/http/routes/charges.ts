@@ -21,6 +21,8 @@ import {
   searchCharges,
   summarizeCharges,
 } from '../../core/charges/search.ts'
+import { splitFaults } from '../../core/charges/split.ts'
+import { findSplit, requireActive } from '../../core/charges/split-recipients.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
 import {
   ChargeState,
@@ -112,15 +114,20 @@ const createPix = route({
   scope: 'payments:write',
   body: NewPixCharge,
   example: { amount: 1990, customer: PAYER, externalId: 'order-1042', devMode: true },
-  check: (body, { company }) => [payerFault(company, body.customer), ...dueFaults(body)],
+  check: (body, { company }) => [
+    payerFault(company, body.customer),
+    ...dueFaults(body),
+    ...splitFaults(body),
+  ],
   data: CreatedPixCharge,
   status: 201,
   message: 'Charge created.',
-  problems: ['provider_rejected', 'provider_unavailable'],
+  problems: ['recipient_not_found', 'provider_rejected', 'provider_unavailable'],
   async handle(call) {
     const { app, company } = call
     await endOfTick()
-    const draft = pixDraft(app, company, call.body, call.fingerprint)
+    const split = call.body.split ? await findSplit(app, company.id, call.body.split) : null
+    const draft = pixDraft(app, company, call.body, call.fingerprint, split)
     const show = (charge: Charge) => showCreatedPix(charge, app)
     return create(call, draft, show)
   },
@@ -147,6 +154,7 @@ const createLink = route({
   problems: [
     'customer_not_found',
     'product_not_found',
+    'recipient_not_found',
     'provider_rejected',
     'provider_unavailable',
   ],
@@ -390,6 +398,7 @@ const duplicateOne = route({
   async handle(call) {
     const { app, company } = call
     const original = await findCharge(app, company.id, chargeIdOf(call))
+    await requireActive(app, original)
     const draft = duplicate(app, original, call.body, call.fingerprint)
     const show = (charge: Charge) => showCharge(charge, showing(call), { image: true })
     return create(call, draft, show)

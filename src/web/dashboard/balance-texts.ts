@@ -9,6 +9,7 @@ const pt = {
     pending: SIDE_WORDS.pending,
     held: SIDE_WORDS.held,
     unmatched: SIDE_WORDS.unmatched,
+    recipients: SIDE_WORDS.recipients,
   } satisfies Record<Account, string>,
   /** What each balance means. */
   meanings: {
@@ -16,6 +17,7 @@ const pt = {
     pending: 'De cobranças pagas. Fica disponível quando o prazo de liberação termina.',
     held: 'Separado para saques e devoluções em andamento.',
     unmatched: 'Pagamentos que não quitaram nenhuma cobrança e aguardam a sua decisão.',
+    recipients: 'A parte dos recebedores nas suas vendas, que ainda não foi repassada a eles.',
   } satisfies Record<Account, string>,
   negative:
     'O saldo disponível está negativo porque o banco devolveu mais do que havia. As próximas vendas cobrem a diferença.',
@@ -41,12 +43,19 @@ type Texts = typeof pt
 
 const en: Texts = {
   title: 'Balance',
-  accounts: { available: 'Available', pending: 'Pending', held: 'Held', unmatched: 'Unmatched' },
+  accounts: {
+    available: 'Available',
+    pending: 'Pending',
+    held: 'Held',
+    unmatched: 'Unmatched',
+    recipients: 'Of recipients',
+  },
   meanings: {
     available: 'You can withdraw this amount now.',
     pending: 'From paid charges. It becomes available when the settlement period ends.',
     held: 'Set aside for withdrawals and refunds in progress.',
     unmatched: 'Payments that paid no charge and wait for your decision.',
+    recipients: 'The parts of recipients in your sales that were not paid to them yet.',
   },
   negative:
     'The available balance is below zero because the bank returned more than there was. The next sales cover the difference.',
@@ -70,6 +79,9 @@ const en: Texts = {
     WITHDRAWAL_HELD: 'Withdrawal held',
     WITHDRAWAL_PAID: 'Withdrawal sent',
     WITHDRAWAL_RELEASED: 'Withdrawal not sent',
+    SPLIT_SETTLED: 'Parts of recipients settled',
+    SPLIT_TAKEN: 'Parts of recipients taken back',
+    SPLIT_GIVEN: 'Parts of recipients given again',
   },
   from: 'From',
   to: 'To',

@@ -1,7 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import { type DatedEntry, STATEMENT_WRITERS, withDates } from '../../core/balance/table.ts'
-import { type BalanceView, type ShownEntry, showEntry } from '../../core/balance/view.ts'
+import {
+  accountsOf,
+  type BalanceView,
+  type ShownEntry,
+  showEntry,
+} from '../../core/balance/view.ts'
 import { findPaymentsOf } from '../../core/refunds/store.ts'
 import { ACCOUNTS, type Account, KINDS, type Kind } from '../../ledger/recipes.ts'
 import { readStatement, type StatementFilter } from '../../ledger/statement.ts'
@@ -28,9 +33,6 @@ import {
 import type { DashboardRoute, Visit } from './visit.ts'
 import { findPending, pendingNotice, startLink } from './withdrawals.ts'
 
-/** What can be spent comes first, then what will be. */
-const ORDER: Account[] = ['available', 'pending', 'held', 'unmatched']
-
 async function showBalance(visit: Visit): Promise<FastifyReply> {
   const texts = BALANCE[visit.language]
   const [{ data: balance }, statement, pending] = await Promise.all([
@@ -42,7 +44,7 @@ async function showBalance(visit: Visit): Promise<FastifyReply> {
   const body = html`${heading(texts.title, [startLink(visit), list])}
 ${pending && pendingNotice(visit, pending)}
 ${balance.available < 0 && notice(texts.negative, 'warn')}
-<div class="figures">${ORDER.map((account) => figure(visit, account, balance[account]))}</div>
+<div class="figures">${accountsOf(balance).map((account) => figure(visit, account, balance[account]!))}</div>
 ${statement}`
   return visit.send({ title: texts.title, body, here: 'balance' })
 }
@@ -196,7 +198,7 @@ function balanceAfter({ debit, credit, balance }: ShownEntry, names: Record<Acco
   const changed = ACCOUNTS.filter((account) => account === debit || account === credit)
   return html`<span class="lines">${changed.map(
     (account) =>
-      html`<span><span class="soft small">${names[account]}</span> <span class="money">${formatReais(balance[account])}</span></span>`,
+      html`<span><span class="soft small">${names[account]}</span> <span class="money">${formatReais(balance[account] ?? 0)}</span></span>`,
   )}</span>`
 }
 

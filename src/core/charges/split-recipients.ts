@@ -1,0 +1,53 @@
+import type { Static } from 'typebox'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { toCents } from '../../lib/money.ts'
+import { type ErrorItem, invalid, Problem } from '../../lib/problems.ts'
+import type { Uses } from '../app.ts'
+import type { Recipient } from '../recipients/rules.ts'
+import { findMany } from '../recipients/store.ts'
+import type { Charge } from './rules.ts'
+import type { Split } from './split.ts'
+import type { SplitField } from './view.ts'
+
+/** The split of a body. Its recipients must be active and of the company. */
+export async function findSplit(
+  app: Uses<'db'>,
+  companyId: Uuid,
+  wanted: Static<typeof SplitField> | undefined,
+): Promise<Split | null> {
+  if (!wanted) return null
+  const ids = wanted.map(({ recipientId }) => fromPublic('rcpt', recipientId))
+  const known = ids.filter((id) => id !== null)
+  const found = await findMany(app.db, companyId, known)
+  const [first, ...others] = wanted.flatMap((_, i) => faultOf(i, found.get(ids[i] ?? '')))
+  if (first) throw new Problem([first, ...others])
+  return wanted.map(({ amount, percent }, i) => ({
+    recipientId: ids[i]!,
+    ...(amount === undefined ? { percent: percent! } : { amount: toCents(amount) }),
+  }))
+}
+
+function faultOf(i: number, recipient: Pick<Recipient, 'status'> | undefined): ErrorItem[] {
+  const path = `split[${i}].recipientId`
+  if (!recipient) {
+    const description = `${path}: the company has no such recipient.`
+    return [{ code: 'recipient_not_found', description }]
+  }
+  if (recipient.status === 'ACTIVE') return []
+  return [{ code: 'invalid_value', description: `${path}: the recipient must be ACTIVE` }]
+}
+
+/** Throws if a recipient of a charge that is made again gets no parts any more. */
+export async function requireActive(
+  app: Uses<'db'>,
+  { companyId, split }: Pick<Charge, 'companyId' | 'split'>,
+): Promise<void> {
+  if (split === null) return
+  const ids = split.map(({ recipientId }) => recipientId)
+  const found = await findMany(app.db, companyId, ids)
+  const isActive = ({ recipientId }: { recipientId: Uuid }) =>
+    found.get(recipientId)?.status === 'ACTIVE'
+  if (!split.every(isActive)) {
+    throw invalid('split: a recipient of the charge is not ACTIVE; create another charge')
+  }
+}
