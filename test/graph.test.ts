@@ -50,6 +50,7 @@ const MAY_USE: Record<string, string[]> = {
     'mails',
     'orders.ts',
     'products',
+    'recipients',
     'tasks.ts',
   ],
   clocks: ['app.ts', 'companies', 'due.ts', 'fields.ts', 'tasks.ts'],
@@ -106,6 +107,7 @@ const MAY_USE: Record<string, string[]> = {
   places: ['app.ts', 'companies', 'installation.ts'],
   products: ['fields.ts'],
   receipts: ['app.ts', 'charges', 'companies', 'customers', 'letters', 'mails', 'recurrences'],
+  recipients: ['app.ts', 'companies', 'fields.ts', 'letters', 'mails'],
   reconciliation: [
     'app.ts',
     'banks',
@@ -182,6 +184,7 @@ const MAY_USE: Record<string, string[]> = {
     'payments',
     'people',
     'places',
+    'recipients',
     'tasks.ts',
   ],
 }

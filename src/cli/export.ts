@@ -8,9 +8,9 @@ import {
   withDates,
 } from '../core/balance/table.ts'
 import { showEntry } from '../core/balance/view.ts'
+import { CSV_COLUMNS, csvColumnsForPeople } from '../core/charges/columns.ts'
 import { asOf, type Charge } from '../core/charges/rules.ts'
 import { listMade } from '../core/charges/store.ts'
-import { CSV_COLUMNS, csvColumnsForPeople } from '../core/charges/view.ts'
 import { locate } from '../core/places/directory.ts'
 import type { Tx } from '../db/database.ts'
 import { readStatement } from '../ledger/statement.ts'

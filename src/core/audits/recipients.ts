@@ -53,7 +53,7 @@ export async function compareParts(
   )
 }
 
-/** Checks that entries of recipients that were written after a posting go on from the ones before. */
+/** Checks that entries that were written after a posting go on from the ones before. */
 export async function compareEntries(tx: Tx, companyId: Uuid, since: number): Promise<string[]> {
   const [row] = await tx.query<{ count: number }>({
     text: `select count(*) as count from recipient_entries e

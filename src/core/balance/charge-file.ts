@@ -4,8 +4,8 @@ import { type Column, csvWriter } from '../../lib/csv.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
+import { csvColumnsForPeople } from '../charges/columns.ts'
 import type { Charge } from '../charges/rules.ts'
-import { csvColumnsForPeople } from '../charges/view.ts'
 import { findFirstCompleted } from '../withdrawals/store.ts'
 
 /** A charge and the first withdrawal after its money was released. */

@@ -28,7 +28,6 @@ import {
   refundedEvent,
 } from '../events.ts'
 import type { ShownProduct } from '../products/view.ts'
-import type { Split } from './split.ts'
 
 export type ChargeKind = 'PIX' | 'LINK' | 'STATIC' | 'RECURRING'
 export type ChargeStatus = 'OPEN' | 'COMPLETED' | 'EXPIRED' | 'CANCELED'
@@ -76,6 +75,10 @@ export type Link = {
 
 /** The terms of a charge with a due date, and what was paid by them. */
 export type Due = { terms: DueTerms; paid: DueAmount | null }
+
+/** Who gets which part of a charge: cents, or hundredths of a percent. */
+export type SplitTerm = { recipientId: Uuid } & ({ amount: Cents } | { percent: number })
+export type Split = SplitTerm[]
 
 export type Payer = SealedPerson & { name: string }
 

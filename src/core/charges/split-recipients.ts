@@ -5,9 +5,8 @@ import { type ErrorItem, invalid, Problem } from '../../lib/problems.ts'
 import type { Uses } from '../app.ts'
 import type { Recipient } from '../recipients/rules.ts'
 import { findMany } from '../recipients/store.ts'
-import type { Charge } from './rules.ts'
-import type { Split } from './split.ts'
-import type { SplitField } from './view.ts'
+import type { Charge, Split } from './rules.ts'
+import type { SplitField } from './split-view.ts'
 
 /** The split of a body. Its recipients must be active and of the company. */
 export async function findSplit(

@@ -4,8 +4,8 @@ import fc from 'fast-check'
 import { newId } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { MAX_AMOUNT } from '../../pix/amounts.ts'
-import { newCharge } from './rules.ts'
-import { partsOf, partsOfChange, requireWithin, type Split, sumOfParts, WHOLE } from './split.ts'
+import { newCharge, type Split } from './rules.ts'
+import { partsOf, partsOfChange, requireWithin, sumOfParts, WHOLE } from './split.ts'
 
 const ids = Array.from({ length: 10 }, () => newId())
 

@@ -1,13 +1,8 @@
 import type { Part } from '../../ledger/recipients.ts'
 import { assert } from '../../lib/assert.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
-import { type Charge, receivedOf } from './rules.ts'
-
-/** Who gets which part of a charge: cents, or hundredths of a percent. */
-export type SplitTerm = { recipientId: Uuid } & ({ amount: Cents } | { percent: number })
-export type Split = SplitTerm[]
+import { type Charge, receivedOf, type Split, type SplitTerm } from './rules.ts'
 
 /** All of it, in hundredths of a percent. */
 export const WHOLE = 10_000

@@ -1,5 +1,4 @@
 import Type, { type Static } from 'typebox'
-import type { Column } from '../../lib/csv.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { createMemo } from '../../lib/memo.ts'
@@ -9,7 +8,6 @@ import { MAX_AMOUNT, MIN_CHARGE } from '../../pix/amounts.ts'
 import { amountOn, INTEREST_TYPES, lastDayToPay } from '../../pix/due-amount.ts'
 import { type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
-import { maskTaxId } from '../../pix/tax-id.ts'
 import type { Company } from '../companies/rules.ts'
 import { CompanyInCharge, showCompanyInCharge } from '../companies/view.ts'
 import { openPerson, type SealedPerson } from '../customers/sealing.ts'
@@ -19,12 +17,9 @@ import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
 import { type Addressing, checkoutUrl } from './addresses.ts'
 import {
-  amountAt,
   asOf,
   CHARGE_STATUSES,
   type Charge,
-  type ChargeKind,
-  type ChargeStatus,
   type Due,
   type Item,
   isSubscriptionLink,
@@ -33,12 +28,11 @@ import {
   type Link,
   MAX_LIFETIME_S,
   PAYMENT_STATUSES,
-  type PaymentStatus,
   PIX_LIFETIME_S,
   type StaticCode,
 } from './rules.ts'
 import { openShipping, STATES } from './shipping.ts'
-import { MAX_RECIPIENTS, partsNow, WHOLE } from './split.ts'
+import { SplitField, SplitView, showSplit } from './split-view.ts'
 
 /** One item of a link and its total, which may be more than a charge may be. */
 type Line = { name: string; quantity: number; total: bigint }
@@ -174,40 +168,6 @@ const DueView = Type.Object(
     description:
       'Of a charge with a due date: its terms, and what is to be paid today, or was paid on its day',
   },
-)
-
-/** Who gets which part of a charge. */
-export const SplitField = Type.Optional(
-  Type.Array(
-    Type.Object({
-      recipientId: Type.String({ maxLength: 255 }),
-      amount: Type.Optional(Amount(1, 'Cents; or percent')),
-      percent: Type.Optional(
-        Type.Integer({
-          minimum: 1,
-          maximum: WHOLE,
-          description: 'Hundredths of a percent, 1000 is 10,00 %; or amount',
-        }),
-      ),
-    }),
-    {
-      minItems: 1,
-      maxItems: MAX_RECIPIENTS,
-      description:
-        'Recipients who get a part of what is paid. The rest, and every cent of rounding, is yours',
-    },
-  ),
-)
-
-const SplitView = Type.Array(
-  Type.Object({
-    recipientId: Type.String(),
-    amount: Type.Optional(Type.Integer({ description: 'Cents, as it was asked for' })),
-    percent: Type.Optional(Type.Integer({ description: 'Hundredths of a percent' })),
-    value: Type.Integer({
-      description: 'Cents: the part of what is asked, or of what was paid and is not returned',
-    }),
-  }),
 )
 
 export const NewPixCharge = Type.Object({
@@ -513,7 +473,8 @@ export function showCharge(
   if (charge.externalId !== null) shown.externalId = charge.externalId
   if (charge.description !== null) shown.description = charge.description
   if (charge.due !== null) shown.due = showDue(charge, charge.due, now)
-  if (charge.split !== null) shown.split = showSplit(charge, now)
+  const { split } = charge
+  if (split !== null) shown.split = showSplit({ ...charge, split }, now)
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.shortfall > 0) shown.shortfall = charge.shortfall
@@ -547,15 +508,6 @@ const showDue = (charge: Charge, { terms }: Due, now: Date): Static<typeof DueVi
   amount: showAmount(charge, localDateOf(now)),
 })
 
-function showSplit(charge: Charge, now: Date): Static<typeof SplitView> {
-  const parts = partsNow(charge, amountAt(charge, now))
-  return charge.split!.map(({ recipientId, ...term }, i) => ({
-    recipientId: toPublic('rcpt', recipientId),
-    ...term,
-    value: parts[i]!.amount,
-  }))
-}
-
 function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
   const shown = items.map(({ quantity, product }) => ({
     productId: product.id,
@@ -572,74 +524,3 @@ function showLink(companyId: Uuid, { items, successUrl, failedUrl }: Link) {
 
 const showPayer = (vault: Vault, companyId: Uuid, payer: SealedPerson & { name: string }): Payer =>
   showCustomerInCharge({ ...openPerson(vault, companyId, payer), name: payer.name })
-
-const KIND_WORDS: Record<ChargeKind, string> = {
-  PIX: 'Pix',
-  LINK: 'Link de pagamento',
-  STATIC: 'QR Code estático',
-  RECURRING: 'Assinatura',
-}
-
-const STATUS_WORDS: Record<ChargeStatus, string> = {
-  OPEN: 'Em aberto',
-  COMPLETED: 'Paga',
-  EXPIRED: 'Expirada',
-  CANCELED: 'Cancelada',
-}
-
-const PAYMENT_STATUS_WORDS: Record<PaymentStatus, string> = {
-  PENDING: 'Pendente',
-  PROCESSING: 'Aguardando pagamento',
-  PAID: 'Pago',
-  RECEIVED: 'Disponível para saque',
-  EXPIRED: 'Expirado',
-  REFUNDED: 'Devolvido',
-}
-
-const termIn = <Code extends string>(words: Record<Code, string>, code: Code) => ({
-  code,
-  word: words[code],
-})
-
-/** The columns of a file of charges. */
-export const CSV_COLUMNS: Column<Charge>[] = [
-  { name: 'id', title: 'Cobrança', of: ({ id }) => toPublic('charge', id) },
-  { name: 'external_id', title: 'Sua referência', of: ({ externalId }) => externalId },
-  { name: 'kind', title: 'Tipo', of: ({ kind }) => termIn(KIND_WORDS, kind) },
-  { name: 'status', title: 'Situação', of: ({ status }) => termIn(STATUS_WORDS, status) },
-  {
-    name: 'payment_status',
-    title: 'Pagamento',
-    of: ({ paymentStatus }) => termIn(PAYMENT_STATUS_WORDS, paymentStatus),
-  },
-  { name: 'amount_cents', title: 'Valor', of: ({ amount }) => ({ cents: amount }) },
-  {
-    name: 'refunded_cents',
-    title: 'Devolvido',
-    of: ({ refunded }) => ({ cents: refunded, signed: 0 - refunded }),
-  },
-  { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
-  { name: 'expires_at', title: 'Expira em', of: ({ expiresAt }) => expiresAt },
-  { name: 'paid_at', title: 'Paga em', of: ({ paymentDate }) => paymentDate },
-  { name: 'end_to_end_id', title: 'Id do Pix', of: ({ endToEndId }) => endToEndId },
-  { name: 'dev_mode', title: 'Teste', of: ({ devMode }) => devMode },
-  { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
-]
-
-/** More columns for a file that people read. */
-export const csvColumnsForPeople = (vault: Vault): Column<Charge>[] => [
-  ...CSV_COLUMNS,
-  { name: 'payer_tax_id', title: 'CPF/CNPJ do pagador', of: (charge) => taxIdOf(vault, charge) },
-  { name: 'items', title: 'Itens', of: itemsOf },
-  { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ releaseAt }) => releaseAt },
-  { name: 'description', title: 'Descrição', of: ({ description }) => description },
-]
-
-function taxIdOf(vault: Vault, { companyId, payer }: Charge): string | null {
-  return payer && maskTaxId(openPerson(vault, companyId, payer).taxId)
-}
-
-function itemsOf({ link }: Charge): string | null {
-  const items = link?.items ?? []
-  return items.map(({ quantity, product }) => `${quantity} x ${product.name}`).join('; ') || null
-}

@@ -18,8 +18,8 @@ import { findCompany } from '../companies/store.ts'
 import { composeWithdrawalCode } from '../letters/companies.ts'
 import { DAY_S, waitOf } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
-import { findRecipient } from '../recipients/commands.ts'
 import { type Recipient, requireOldKey } from '../recipients/rules.ts'
+import { find as findRecipient } from '../recipients/store.ts'
 import { TASK } from '../tasks.ts'
 import { mailApprovers } from './approval-mails.ts'
 import { destinationOf, sealKey } from './destinations.ts'
@@ -58,8 +58,10 @@ export async function startPayout(
   requestedBy: Uuid | null = null,
 ): Promise<Withdrawal> {
   // Not locked: whoever books parts refers to its row while it holds the books.
-  const recipient = await findRecipient(tx, app, company.id, recipientId)
+  const recipient = await findRecipient(tx, app.vault, company.id, recipientId)
+  if (!recipient) throw problem('recipient_not_found')
   requireOldKey(recipient, company, app.systemClock.now())
+  await requireNonePending(tx, company.id, app.clock.now())
   const accounts = await readAccounts(tx, company.id, [recipientId])
   const available = heldFor(accounts.get(recipientId)?.balance ?? 0)
   if (available === 0) throw rules.recipientLacks(value ?? 0, 0)
@@ -124,15 +126,20 @@ async function insertPending(
   const { companyId } = withdrawal
   // If another transaction inserts one after the look, the insert fails and the next look finds it.
   for (;;) {
-    const pending = await store.findPending(tx, companyId)
-    if (pending && !rules.isDue(pending, now)) throw rules.alreadyPending(pending)
-    if (pending) await expireWithdrawal(tx, companyId, pending.id, now)
+    await requireNonePending(tx, companyId, now)
     const since = new Date(now.getTime() - rules.WRONG_WINDOW_S * 1000)
     if (!rules.showsCodes(company)) {
       rules.requireFewGuesses(await store.listSpent(tx, companyId, since), now)
     }
     if (await store.insert(tx, withdrawal)) return
   }
+}
+
+/** If the one before has expired, ends it. */
+async function requireNonePending(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  const pending = await store.findPending(tx, companyId)
+  if (pending && !rules.isDue(pending, now)) throw rules.alreadyPending(pending)
+  if (pending) await expireWithdrawal(tx, companyId, pending.id, now)
 }
 
 async function hold(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
