@@ -124,12 +124,21 @@ const ACTS = {
   async payRecipient({ client, model, recipients }, which, choice) {
     const recipient = which % models.SPLIT.length
     if (recipients.length === 0) return null
+    // Few would start otherwise: a company has one withdrawal or payout at a time.
+    const open = model.withdrawals.find(models.isOpen)
+    if (open && choice > 5) {
+      answered(await cancel(client, open.id), models.cancelWithdrawal(model, open))
+    }
     const all = Math.max(1, models.netOf(model, recipient))
     const value = pick([all, 100, all, 66_666, all + 1], choice)
     const reply = await client.post(`/recipient/${recipients[recipient]}/payout`, { value })
     const status = answered(reply, models.startWithdrawal(model, value, recipient))
-    if (status === 201) model.withdrawals.at(-1)!.id = reply.body.data.withdrawId
-    return `${status}`
+    if (status !== 201) return `${status}`
+    const started = model.withdrawals.at(-1)!
+    started.id = reply.body.data.withdrawId
+    if (choice > 20) return '201'
+    const sent = await confirm(client, started.id, await lastCode(api, client.company.id))
+    return `201 ${answered(sent, models.confirmWithdrawal(model, started, true))}`
   },
   async pay({ model }, which, choice) {
     const issued = model.charges.filter(({ isSale }) => !isSale)
