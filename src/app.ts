@@ -4,6 +4,7 @@ import { createLateActivity } from './core/activity/batch.ts'
 import { openConnection } from './core/banks/commands.ts'
 import { groupCharges } from './core/charges/group.ts'
 import { createAttemptCounter } from './core/deliveries/metrics.ts'
+import { askDisputes } from './core/disputes/ask.ts'
 import { createFeedWaits } from './core/feed/waits.ts'
 import type { FullApp, FullFront } from './core/full-app.ts'
 import { groupFinds } from './core/idempotency.ts'
@@ -135,7 +136,7 @@ function createInPlace(parts: Parts, shared: Shared, db: Database): FullApp {
   // Anybody can call the simulated bank, so it gets the share of one company of the database.
   const simulator = createSimulator(publicUrl, db.of('simulated bank'), clock, vault)
   const providers = createProviders(simulator, bacen)
-  const callbacks = createCallbackBatchers(db, { syncNamed, recordReturns })
+  const callbacks = createCallbackBatchers(db, { syncNamed, recordReturns, askDisputes })
   const charges = groupCharges(db)
   const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
   const lateActivity = createLateActivity(db, metrics.registry, log)

@@ -5,6 +5,7 @@ import { insert as insertIntents, ORPHANS } from '../src/core/charges/intent-sto
 import { BANK_GRACE_MS } from '../src/core/charges/rules.ts'
 import { EXPIRING, EXPIRING_AT_BANKS, NOTICES, RELEASING } from '../src/core/charges/store.ts'
 import { dueOf } from '../src/core/clocks/commands.ts'
+import { DEFENSES, NOTICES as DISPUTE_NOTICES } from '../src/core/disputes/store.ts'
 import { claimDue, type DueKind, findDue, readOldest, readQueues } from '../src/core/due.ts'
 import { DUE_MAILS } from '../src/core/mails/store.ts'
 import { DUE_CALLBACKS } from '../src/core/payments/store.ts'
@@ -21,6 +22,7 @@ import { TASKS } from '../src/worker/worker.ts'
 import { type Client, startApi } from './support/api.ts'
 import { openBanked } from './support/bank.ts'
 import { approvedSubscription } from './support/billing.ts'
+import { openDispute } from './support/disputes.ts'
 import { makeCharge, makePaid } from './support/payments.ts'
 import { dueNow } from './support/requests.ts'
 import { makeSubscription } from './support/subscriptions.ts'
@@ -40,6 +42,8 @@ const KINDS = {
   reconcile: RECONCILING,
   'remove orphans': ORPHANS,
   'carry out refunds': DUE_REFUNDS,
+  'send defenses': DEFENSES,
+  'deadlines of disputes': DISPUTE_NOTICES,
   'expire withdrawals': EXPIRING_CODES,
   'pay out withdrawals': DUE_PAYOUTS,
   'follow agreements': UNDECIDED,
@@ -63,6 +67,10 @@ async function makeWork(): Promise<Work> {
   await makeReceiver(client, ['charge.paid'])
   await client.post(`/refund/${(await makePaid(api, client, 700)).id}`)
   await makePaid(api, client, 1990)
+  for (const isDefended of [true, false]) {
+    const { id } = await openDispute(client, (await makePaid(api, client, 1990)).endToEndId)
+    if (isDefended) await client.post(`/dispute/${id}/defense`, { text: 'Entregue.' })
+  }
   await makeCharge(client, 600)
   await makeCharge(client, 600, { dueDate: '2026-09-01' })
   await confirmed(api, client, 5000)
@@ -293,6 +301,7 @@ test('what cannot be undone waits while the clock of the machine may be wrong', 
   assert.deepEqual(timed.sort(), [
     'bill charges',
     'collect at the simulated bank',
+    'deadlines of disputes',
     'due dates',
     'expire charges',
     'expire charges at banks',

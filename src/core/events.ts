@@ -22,6 +22,12 @@ export const EVENTS = {
   'subscription.canceled': 'Subscription.Canceled',
   'subscription.charge.paid': 'Subscription.Charge.Paid',
   'subscription.charge.failed': 'Subscription.Charge.Failed',
+  'dispute.opened': 'Dispute.Opened',
+  'dispute.deadline': 'Dispute.Deadline',
+  'dispute.accepted': 'Dispute.Accepted',
+  'dispute.won': 'Dispute.Won',
+  'dispute.lost': 'Dispute.Lost',
+  'dispute.canceled': 'Dispute.Canceled',
   'withdrawal.completed': 'Withdrawal.Completed',
   'withdrawal.failed': 'Withdrawal.Failed',
 } as const
@@ -215,6 +221,49 @@ export function returnEvent(refund: ReturnMoment, externalId: string | null, at:
   const subjects = { payment: { endToEndId, returnId, amount, reason, ...charge } }
   const devMode = refund.paymentSource === 'simulated'
   return ownEvent('payment.returned', { companyId, externalId, devMode }, subjects, at)
+}
+
+type DisputeMoment = {
+  companyId: Uuid
+  id: Uuid
+  status: string
+  amount: number
+  reason: string
+  endToEndId: string
+  chargeId: Uuid | null
+  deadline: Date | null
+  paymentSource: Source
+}
+
+export type DisputeType =
+  | 'dispute.opened'
+  | 'dispute.deadline'
+  | 'dispute.accepted'
+  | 'dispute.won'
+  | 'dispute.lost'
+  | 'dispute.canceled'
+
+/** `hoursLeft` says of which deadline notice it is. */
+export function disputeEvent(
+  type: DisputeType,
+  moment: DisputeMoment,
+  externalId: string | null,
+  at: Date,
+  hoursLeft?: number,
+): Event {
+  const { companyId, id, status, amount, reason, endToEndId, chargeId, deadline } = moment
+  const dispute = {
+    id: toPublic('dispute', id),
+    status,
+    amount,
+    reason,
+    endToEndId,
+    ...(chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }),
+    ...(deadline === null ? {} : { deadline: deadline.toISOString() }),
+    ...(hoursLeft === undefined ? {} : { hoursLeft }),
+  }
+  const devMode = moment.paymentSource === 'simulated'
+  return ownEvent(type, { companyId, externalId, devMode }, { dispute }, at)
 }
 
 type WithdrawalMoment = {

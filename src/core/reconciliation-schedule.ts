@@ -55,6 +55,23 @@ export async function findReturnsListed(tx: Tx, companyId: Uuid): Promise<Date |
   return row?.returns_listed_at ?? null
 }
 
+/** Whether the bank was not asked about disputes for so long. */
+export async function mayAskDisputes(tx: Tx, companyId: Uuid, before: Date): Promise<boolean> {
+  const rows = await tx.query({
+    text: `select from reconciliations where company_id = $1
+           and (disputes_asked_at is null or disputes_asked_at <= $2)`,
+    values: [companyId, before],
+  })
+  return rows.length === 1
+}
+
+export async function markDisputesAsked(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update reconciliations set disputes_asked_at = $2 where company_id = $1',
+    values: [companyId, now],
+  })
+}
+
 /** All payments that the bank has listed up to this moment are recorded. */
 export async function findAskedUntil(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ asked_until: Date }>({

@@ -1,6 +1,7 @@
 /** Names of the tasks that commands wake when they have committed work for them. */
 export const TASK = {
   refunds: 'carry out refunds',
+  defenses: 'send defenses',
   payouts: 'pay out withdrawals',
   mail: 'send mail',
   deliver: 'deliver webhooks',

@@ -107,6 +107,23 @@ const FOLDERS: Record<string, Step[]> = {
     }),
     step('refundPayment', { path: 'endToEndId' }),
   ],
+  Disputes: [
+    step('receivePayment', {
+      name: 'Receive a payment, to dispute it',
+      keep: { endToEndId: 'endToEndId' },
+    }),
+    step('openDispute', { path: 'endToEndId', keep: { disputeId: 'id' } }),
+    step('listDisputes'),
+    step('getDispute', { path: 'disputeId' }),
+    step('defendDispute', { path: 'disputeId' }),
+    step('decideDispute', { path: 'disputeId' }),
+    step('openDispute', {
+      name: 'Open another dispute, to accept it',
+      path: 'endToEndId',
+      keep: { disputeId: 'id' },
+    }),
+    step('acceptDispute', { path: 'disputeId' }),
+  ],
   Balance: [
     step('getBalance'),
     step('getStatement'),

@@ -15,6 +15,7 @@ export const TAGS: Record<Route['tag'], string> = {
   Subscriptions: 'Pix Automático: a payer agrees once, and each cycle is charged automatically.',
   Refunds: 'Money of a paid charge is returned to its payer.',
   Payments: 'Money that arrived and pays no charge.',
+  Disputes: 'Claims of payers who want their money back (MED).',
   Customers: 'Payers that the company knows.',
   Products: 'What links and subscriptions sell.',
   Webhooks: 'Addresses of yours that receive events, and the log of what was sent to them.',
@@ -37,6 +38,7 @@ const PATH_PARAMETERS: [path: RegExp, description: string, example: string][] = 
   [/^\/pix-automatic/, 'A subscription', 'rec_01k3e8r8v0e008000000000001'],
   [/^\/payment/, 'The scheme’s id of the payment', 'E9999999920260820150000000000001'],
   [/^\/recipient/, 'A recipient', 'rcpt_01k3e8r8v0e008000000000001'],
+  [/^\/(sandbox\/)?dispute/, 'A dispute', 'dispute_01k3e8r8v0e008000000000001'],
   [/^\/account-balance/, 'A withdrawal', 'wd_01k3e8r8v0e008000000000001'],
 ]
 

@@ -89,6 +89,7 @@ export type Route = {
     | 'Balance'
     | 'Refunds'
     | 'Payments'
+    | 'Disputes'
     | 'Subscriptions'
     | 'Sandbox'
     | 'Requests'

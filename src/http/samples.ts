@@ -63,6 +63,9 @@ export const deleted: Find = async ({ last }, operationId) => {
   return done && { id: done.id }
 }
 
+/** A dispute that the company has. */
+export const disputed: Find = ({ first }) => first('listDisputes')
+
 export const refunded: Find = async ({ first, last }) => {
   const done = await last('refundCharge')
   return done && first('listRefunds', { params: { chargeId: done.id } })

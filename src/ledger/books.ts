@@ -1,5 +1,5 @@
 import { assert } from '../lib/assert.ts'
-import { ACCOUNTS, type Account, type Posting } from './recipes.ts'
+import { ACCOUNTS, type Account, BELOW_ZERO, type Posting } from './recipes.ts'
 
 export type Balance = Record<Account, number>
 
@@ -39,7 +39,8 @@ function after(balance: Balance, posting: Posting): Balance {
   for (const account of ACCOUNTS) {
     next[account] += effectOn(account, posting)
     const isLowered = posting.debit === account
-    const mayBeNegative = account === 'available' && (!isLowered || posting.kind === 'BANK_RETURN')
+    const mayBeNegative =
+      account === 'available' && (!isLowered || BELOW_ZERO.includes(posting.kind))
     assert(next[account] >= 0 || mayBeNegative, `the ${account} account never goes below zero`)
   }
   return next

@@ -57,10 +57,11 @@ export async function post(
   locked?: Books,
   parts: RecipientEntry[] = [],
 ): Promise<Books | null> {
-  assert(parts.length === 0 || (locked && postings.length > 0), 'parts belong to postings')
-  if (postings.length === 0) return locked ?? null
+  assert(parts.length === 0 || locked, 'parts are entered while the books are locked')
+  if (postings.length + parts.length === 0) return locked ?? null
   const before = locked ?? (await lockBooks(tx, companyId))
-  const [books] = await postAll(tx, [{ companyId, postings, now, locked: before }])
+  const group = { companyId, postings, now, locked: before }
+  const [books] = postings.length > 0 ? await postAll(tx, [group]) : [before]
   const of = { companyId, posted: books!.entries, createdAt: now }
   await insertEntries(
     tx,

@@ -9,6 +9,10 @@ import {
   bankReturn,
   chargePaid,
   chargeReleased,
+  disputeAccepted,
+  disputeHeld,
+  disputeLost,
+  disputeReleased,
   finePaid,
   interestPaid,
   KINDS,
@@ -32,6 +36,7 @@ const chargeId = newId()
 const payment = { endToEndId: 'E1', amount: toCents(1990), chargeId }
 const stray = { endToEndId: 'E2', amount: toCents(80), chargeId: null }
 const refund = { ref: 'rfnd_1', amount: toCents(500), chargeId }
+const dispute = { ref: 'dispute_1', amount: toCents(90), chargeId }
 const withdrawal = { ref: 'wd_1', amount: toCents(700) }
 
 /**
@@ -71,6 +76,16 @@ const RECIPES: [Posting, kindAndRef: string, Effects][] = [
   [splitSettled(payment), 'SPLIT_SETTLED E1', { pending: -1990, recipients: 1990 }],
   [splitTaken(refund), 'SPLIT_TAKEN rfnd_1', { recipients: -500, available: 500 }],
   [splitGiven(refund), 'SPLIT_GIVEN rfnd_1', { available: -500, recipients: 500 }],
+  [disputeHeld(dispute, 'pending'), 'DISPUTE_HELD dispute_1', { pending: -90, disputed: 90 }],
+  [disputeHeld(dispute, 'available'), 'DISPUTE_HELD dispute_1', { available: -90, disputed: 90 }],
+  [disputeHeld(dispute, 'unmatched'), 'DISPUTE_HELD dispute_1', { unmatched: -90, disputed: 90 }],
+  [
+    disputeReleased(dispute, 'pending'),
+    'DISPUTE_RELEASED dispute_1',
+    { disputed: -90, pending: 90 },
+  ],
+  [disputeAccepted(refund), 'DISPUTE_ACCEPTED rfnd_1', { disputed: -500, held: 500 }],
+  [disputeLost(refund), 'DISPUTE_LOST rfnd_1', { disputed: -500, bank: -500 }],
 ]
 
 function effectsOf({ debit, credit, amount }: Posting): Effects {
@@ -82,7 +97,7 @@ for (const [posting, named, effects] of RECIPES) {
   test(`${named} books ${JSON.stringify(effects)}`, () => {
     assert.equal(`${posting.kind} ${posting.ref}`, named)
     assert.deepEqual(effectsOf(posting), effects)
-    const ofCharge = /CHARGE|REFUND|RETURN|SPLIT/.test(posting.kind)
+    const ofCharge = /CHARGE|REFUND|RETURN|DISPUTE|SPLIT/.test(posting.kind)
     assert.equal(posting.chargeId, ofCharge ? chargeId : null, 'the charge, where there is one')
   })
 }

@@ -3,9 +3,17 @@ import type { Cents } from '../lib/money.ts'
 
 /**
  * What we owe a company. A credit raises an account, a debit lowers it. A debit leaves no account
- * below zero, unless the bank has returned money by itself: see `bankReturn`.
+ * below zero, unless the bank has returned money by itself, or a payer disputes it: see `bankReturn`
+ * and `disputeHeld`.
  */
-export const ACCOUNTS = ['available', 'pending', 'held', 'unmatched', 'recipients'] as const
+export const ACCOUNTS = [
+  'available',
+  'pending',
+  'held',
+  'unmatched',
+  'disputed',
+  'recipients',
+] as const
 export type Account = (typeof ACCOUNTS)[number]
 
 /** What the bank holds for a company: the other side of money that arrives or leaves. */
@@ -26,6 +34,10 @@ export const KINDS = [
   'WITHDRAWAL_HELD',
   'WITHDRAWAL_PAID',
   'WITHDRAWAL_RELEASED',
+  'DISPUTE_HELD',
+  'DISPUTE_RELEASED',
+  'DISPUTE_ACCEPTED',
+  'DISPUTE_LOST',
   'SPLIT_SETTLED',
   'SPLIT_TAKEN',
   'SPLIT_GIVEN',
@@ -44,7 +56,7 @@ export type Posting = {
 
 type Paid = { endToEndId: string; amount: Cents; chargeId: Uuid | null }
 
-/** `ref` is the public id of a refund or of a withdrawal. */
+/** `ref` is the public id of a refund, a withdrawal or a dispute. */
 type Order = { ref: string; amount: Cents; chargeId?: Uuid | null }
 
 const posting = (
@@ -128,3 +140,25 @@ export const splitTaken = (order: Order): Posting =>
 /** It did not go back after all. */
 export const splitGiven = (order: Order): Posting =>
   posting('SPLIT_GIVEN', ['available', 'recipients'], order)
+
+/** Kinds that may leave `available` below zero when they lower it. */
+export const BELOW_ZERO: readonly Kind[] = ['BANK_RETURN', 'DISPUTE_HELD']
+
+/**
+ * A payer claims the money back. It is held also if it was withdrawn, so this may leave `available`
+ * below zero.
+ */
+export const disputeHeld = (order: Order, source: Account): Posting =>
+  posting('DISPUTE_HELD', [source, 'disputed'], order)
+
+/** The dispute is over and the money stays. It goes back to the account that it would be in now. */
+export const disputeReleased = (order: Order, to: Account): Posting =>
+  posting('DISPUTE_RELEASED', ['disputed', to], order)
+
+/** The company refunds what was held for a dispute. */
+export const disputeAccepted = (order: Order): Posting =>
+  posting('DISPUTE_ACCEPTED', ['disputed', 'held'], order)
+
+/** The bank has returned what was held for a dispute. */
+export const disputeLost = (order: Order): Posting =>
+  posting('DISPUTE_LOST', ['disputed', 'bank'], order)

@@ -57,7 +57,7 @@ export function enterParts(
 /** What recipients pay of what goes back to a payer, or get again if it did not. */
 export type Shift = { entries: RecipientEntry[]; postings: Posting[]; moved: number }
 
-const NO_SHIFT: Shift = { entries: [], postings: [], moved: 0 }
+export const NO_SHIFT: Shift = { entries: [], postings: [], moved: 0 }
 
 /**
  * Moves parts between the available money and recipients. The books are locked before. Without
@@ -132,6 +132,16 @@ export async function readAccounts(
     values: [companyId, uuids(ids)],
   })
   return new Map(rows.map(({ id, entries, balance }) => [id, { entries, balance }]))
+}
+
+/** What recipients have got of a charge until now. */
+export async function readGot(tx: Tx, companyId: Uuid, chargeId: Uuid): Promise<Map<Uuid, number>> {
+  const rows = await tx.query<{ id: Uuid; sum: number }>({
+    text: `select recipient_id as id, sum(amount)::int8 as sum from recipient_entries
+           where company_id = $1 and charge_id = $2 group by 1`,
+    values: [companyId, chargeId],
+  })
+  return new Map(rows.map(({ id, sum }) => [id, sum]))
 }
 
 /** The entries of a recipient, newest first. */

@@ -49,6 +49,10 @@ function postingOf(line: TableRow, amount: Cents, ref = 'x'): Posting {
     SPLIT_SETTLED: () => recipes.splitSettled(payment),
     SPLIT_TAKEN: () => recipes.splitTaken(order),
     SPLIT_GIVEN: () => recipes.splitGiven(order),
+    DISPUTE_HELD: () => recipes.disputeHeld(order, line.debit as Account),
+    DISPUTE_RELEASED: () => recipes.disputeReleased(order, line.credit as Account),
+    DISPUTE_ACCEPTED: () => recipes.disputeAccepted(order),
+    DISPUTE_LOST: () => recipes.disputeLost(order),
   }
   return made[line.type as Kind]()
 }

@@ -8,7 +8,17 @@ export type Uuid = string
  * Prefixes of the public identifiers. Companies and webhooks are plain UUIDs, as the contract types
  * them.
  */
-export type Prefix = 'charge' | 'clnt' | 'prod' | 'qrs' | 'rec' | 'wd' | 'rfnd' | 'evt' | 'rcpt'
+export type Prefix =
+  | 'charge'
+  | 'clnt'
+  | 'prod'
+  | 'qrs'
+  | 'rec'
+  | 'wd'
+  | 'rfnd'
+  | 'evt'
+  | 'dispute'
+  | 'rcpt'
 
 /** The digits of a TypeID, as character codes. */
 const ALPHABET = Buffer.from('0123456789abcdefghjkmnpqrstvwxyz')

@@ -24,6 +24,7 @@ export const CATALOGUE = {
   event_not_found: [404, 'The company has no event with this id.'],
   recurrence_not_found: [404, 'The company has no subscription with this id.'],
   payment_not_found: [404, 'The company has no unmatched payment with this id.'],
+  dispute_not_found: [404, 'The company has no dispute with this id.'],
   withdrawal_not_found: [404, 'The company has no withdrawal with this id.'],
   recipient_not_found: [404, 'The company has no recipient with this id.'],
   clock_not_found: [404, 'Only a sandbox company has a test clock.'],
@@ -34,6 +35,7 @@ export const CATALOGUE = {
   withdrawal_not_confirmable: [409, 'The withdrawal no longer waits for its one-time code.'],
   withdrawal_not_approvable: [409, 'The withdrawal waits for no approval of this person.'],
   refund_not_possible: [409, 'The charge cannot be refunded by this value.'],
+  dispute_not_open: [409, 'The dispute has ended, was defended, or its deadline is over.'],
   payment_not_unmatched: [409, 'The payment was already accepted or refunded.'],
   charge_not_settleable: [409, 'Only a charge that is OPEN or EXPIRED can be settled.'],
   charge_in_collection: [

@@ -12,6 +12,7 @@ export type Named = {
   txids: string[]
   agreements: string[]
   collections: string[]
+  disputes: string[]
 }
 
 /**
@@ -33,15 +34,22 @@ export function namedIn(body: unknown): Named {
     txids: idsOf(payments.filter(isCharge).map(txidIn)),
     agreements: idsOf(entriesOf([...listed('recs'), ...bare]).map(({ idRec }) => idRec)),
     collections: idsOf(entriesOf(collections).map(txidIn)),
+    disputes: idsOf(entriesOf(listed('infracoes')).map(({ idInfracao }) => idInfracao)),
   }
 }
 
 const hasReturns = ({ devolucoes }: Fields): boolean => Array.isArray(devolucoes)
 
-const LISTS = ['pix', 'recs', 'cobsr']
+const LISTS = ['pix', 'recs', 'cobsr', 'infracoes']
 
 export const namesOf = (named: Named): string[] => [
-  ...new Set([...named.endToEndIds, ...named.txids, ...named.agreements, ...named.collections]),
+  ...new Set([
+    ...named.endToEndIds,
+    ...named.txids,
+    ...named.agreements,
+    ...named.collections,
+    ...named.disputes,
+  ]),
 ]
 
 /**
@@ -76,6 +84,15 @@ export const callbackBody = (pix: Pix) => ({ pix: [pixEntry(pix)] })
 
 /** The callback of a return that the bank makes by itself. It is asked what was returned. */
 export const returnBody = (endToEndId: string) => ({ pix: [{ endToEndId, devolucoes: [] }] })
+
+/** The callback of a dispute. The bank is asked what has become of it. */
+export const disputeBody = (id: string) => ({ infracoes: [{ idInfracao: id }] })
+
+/** The callback of what a bank has decided. It may have returned the payment. */
+export const decisionBody = (id: string, endToEndId: string) => ({
+  ...returnBody(endToEndId),
+  ...disputeBody(id),
+})
 
 /** The scheme's names of the statuses. */
 export const AGREEMENT_STATUS: Record<AgreementStatus, string> = {

@@ -74,6 +74,29 @@ export type PixReturn = {
   reason: ReturnReason
 }
 
+export type BankDisputeStatus = 'OPEN' | 'DEFENDED' | 'WON' | 'LOST' | 'CANCELED'
+
+/**
+ * A payer's claim for the money of a payment (MED), as the bank shows it. WON: the receiver keeps
+ * the money. LOST: the bank returns it, or has done so.
+ */
+export type BankDispute = {
+  /** The bank's id of it. */
+  id: string
+  endToEndId: string
+  amount: Cents
+  reason: ReturnReason
+  status: BankDisputeStatus
+  openedAt: Date
+  /** Until when the bank takes a defense, if it says so. */
+  deadline: Date | null
+  /** When the bank decided, if it says so. */
+  decidedAt: Date | null
+}
+
+/** What a receiver says against a dispute, by the bank's id of it. */
+export type Defense = { id: string; text: string }
+
 /** The payer of a Pix, as far as the bank names them. Some banks mask the tax id. */
 export type PixPayer = { name?: string; taxId?: string }
 
@@ -212,6 +235,13 @@ export type Provider = {
   /** The outcome of an earlier order; null when the bank never got it. */
   findRefund(payee: Payee, order: RefundOrder): Promise<Outcome<Returned | null>>
   listTransfers(payee: Payee, period: Period): Promise<Outcome<BankTransfer[]>>
+  /** The disputes that were opened in a period. None if the bank does not tell of them. */
+  listDisputes(payee: Payee, period: Period): Promise<Outcome<BankDispute[]>>
+  /**
+   * Can be repeated. 'not taken': the bank takes no defenses this way. Rejected if it does not take
+   * this one any more.
+   */
+  sendDefense(payee: Payee, defense: Defense): Promise<Outcome<'sent' | 'not taken'>>
   createAgreement(payee: Payee, order: AgreementOrder): Promise<Outcome<Agreement>>
   /** Null when the bank never got the order. */
   findAgreement(

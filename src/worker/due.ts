@@ -6,6 +6,9 @@ import { removeOrphans as removeOrphansOf } from '../core/charges/intents.ts'
 import { EXPIRING, EXPIRING_AT_BANKS, NOTICES, RELEASING } from '../core/charges/store.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import { DUE_DELIVERIES } from '../core/deliveries/store.ts'
+import { sendDefense } from '../core/disputes/ask.ts'
+import { noticeDeadlines } from '../core/disputes/commands.ts'
+import { claimDefenses, DEFENSES, NOTICES as DISPUTE_NOTICES } from '../core/disputes/store.ts'
 import { type DueKind, type DueOfCompany, type DueRequest, findDue, sourceOf } from '../core/due.ts'
 import type { DueTask, FullApp } from '../core/full-app.ts'
 import { DUE_MAILS } from '../core/mails/store.ts'
@@ -226,6 +229,28 @@ export const carryOutRefunds = claimed({
   act: each(returnMoney),
 })
 
+/** Sends the defenses of disputes to banks, and asks again about those without an answer. */
+export const sendDefenses = claimed({
+  kind: DEFENSES,
+  title: { pt: 'Enviar defesas de disputas', en: 'Send defenses of disputes' },
+  max: 10,
+  atOnce: BANKS_AT_ONCE,
+  failed: 'a defense was interrupted',
+  claim: claimDefenses,
+  act: each(sendDefense),
+})
+
+/** Tells companies of the deadlines of disputes. */
+export const noticeDisputes = found({
+  kind: DISPUTE_NOTICES,
+  title: { pt: 'Avisar prazos de disputas', en: 'Tell of deadlines of disputes' },
+  isTimed: true,
+  max: 1000,
+  failed: 'deadlines of disputes were not told',
+  act: (app, { companyId, ids, ...time }) =>
+    app.db.transaction((tx) => noticeDeadlines(tx, withCompanyClock(app, time), companyId, ids)),
+})
+
 /** Orders banks to send confirmed withdrawals, and asks again about those without an answer. */
 export const payOutWithdrawals = claimed({
   kind: DUE_PAYOUTS,
@@ -353,6 +378,8 @@ export const DUE_TASKS: readonly DueTask[] = [
   expireChargesAtBanks,
   releaseDueCharges,
   carryOutRefunds,
+  sendDefenses,
+  noticeDisputes,
   expireDueWithdrawals,
   payOutWithdrawals,
   watchWebhooks,

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
+import { sendDefenses } from '../../src/worker/due.ts'
 import type { Client, TestApi } from '../support/api.ts'
 import { CLOCK, played } from '../support/clocks.ts'
-import { codeOf, makeCharge, returnOf, SANDBOX_PAYMENT } from '../support/payments.ts'
+import {
+  codeOf,
+  decisionOf,
+  disputeOf,
+  makeCharge,
+  returnOf,
+  SANDBOX_PAYMENT,
+} from '../support/payments.ts'
 import { PATH } from '../support/withdrawals.ts'
 import { dataOf, on, type Try } from './tries.ts'
 
@@ -25,6 +33,20 @@ async function paid(client: Client) {
   assert.equal((await client.post(`/charge/${id}/simulate-payment`)).status, 200)
   const { endToEndId } = dataOf(await client.get(`/charge/${id}`))
   return { id, path: (json: unknown) => client.post(returnOf(endToEndId), json) }
+}
+
+const NO_DISPUTE = 'dispute_00000000000000000000000000'
+const DEFENSE = {
+  text: 'O pedido foi entregue em 12/08.',
+  files: [{ name: 'entrega.pdf', content: Buffer.from('%PDF-1.7 entrega').toString('base64') }],
+}
+
+/** A payment of a company, and the answer that its payer disputes it. */
+async function unanswered(client: Client) {
+  const { id } = await makeCharge(client, 700, { devMode: true })
+  await client.post(`/charge/${id}/simulate-payment`)
+  const { endToEndId } = dataOf(await client.get(`/charge/${id}`))
+  return { endToEndId, opened: await client.post(disputeOf(endToEndId)) }
 }
 
 export const SANDBOX_TRIES: Try[] = [
@@ -70,6 +92,88 @@ export const SANDBOX_TRIES: Try[] = [
       (await another(client, api)).post(returnOf('E99999999202608201500000000000zz')),
     sandbox_only: async (client, _made, api) =>
       (await another(client, api, 'live')).post(returnOf('E99999999202608201500000000000zz')),
+  }),
+  ...on('openDispute', {
+    opened: async (client, _made, api) => (await unanswered(await another(client, api))).opened,
+    dispute_not_open: async (client, _made, api) => {
+      const own = await another(client, api)
+      return own.post(disputeOf((await unanswered(own)).endToEndId))
+    },
+    invalid_value: (client) => client.post(disputeOf('E1'), { hours: 0 }),
+    payment_not_found: async (client, _made, api) =>
+      (await another(client, api)).post(disputeOf('E99999999202608201500000000000zz')),
+    sandbox_only: async (client, _made, api) =>
+      (await another(client, api, 'live')).post(disputeOf('E99999999202608201500000000000zz')),
+  }),
+  ...on('decideDispute', {
+    won: async (client, _made, api) => {
+      const own = await another(client, api)
+      const { id } = dataOf((await unanswered(own)).opened)
+      return own.post(decisionOf(id), { decision: 'won' })
+    },
+    lost: async (client, _made, api) => {
+      const own = await another(client, api)
+      const { id } = dataOf((await unanswered(own)).opened)
+      return own.post(decisionOf(id), { decision: 'lost' })
+    },
+    dispute_not_open: async (client, _made, api) => {
+      const own = await another(client, api)
+      const { id } = dataOf((await unanswered(own)).opened)
+      await own.post(decisionOf(id), { decision: 'won' })
+      return own.post(decisionOf(id), { decision: 'lost' })
+    },
+    invalid_value: (client) => client.post(decisionOf(NO_DISPUTE), { decision: 'maybe' }),
+    dispute_not_found: (client) => client.post(decisionOf(NO_DISPUTE), { decision: 'won' }),
+    sandbox_only: async (client, _made, api) =>
+      (await another(client, api, 'live')).post(decisionOf(NO_DISPUTE), { decision: 'won' }),
+  }),
+  ...on('listDisputes', {
+    listed: async (client, _made, api) => {
+      const own = await another(client, api)
+      await unanswered(own)
+      return own.get('/dispute?status=OPEN')
+    },
+    nothing: (client) => client.get('/dispute'),
+    invalid_value: (client) => client.get('/dispute?status=NOPE&limit=0'),
+  }),
+  ...on('getDispute', {
+    defended: async (client, _made, api) => {
+      const own = await another(client, api)
+      const { id } = dataOf((await unanswered(own)).opened)
+      await own.post(`/dispute/${id}/defense`, DEFENSE)
+      await sendDefenses.run(api.app)
+      return own.get(`/dispute/${id}`)
+    },
+    dispute_not_found: (client) => client.get(`/dispute/${NO_DISPUTE}`),
+  }),
+  ...on('acceptDispute', {
+    accepted: async (client, _made, api) => {
+      const own = await another(client, api)
+      const { id } = dataOf((await unanswered(own)).opened)
+      return own.post(`/dispute/${id}/accept`)
+    },
+    dispute_not_open: async (client, _made, api) => {
+      const own = await another(client, api)
+      const { id } = dataOf((await unanswered(own)).opened)
+      await own.post(decisionOf(id), { decision: 'lost' })
+      return own.post(`/dispute/${id}/accept`)
+    },
+    dispute_not_found: (client) => client.post(`/dispute/${NO_DISPUTE}/accept`),
+  }),
+  ...on('defendDispute', {
+    recorded: async (client, _made, api) => {
+      const own = await another(client, api)
+      const { id } = dataOf((await unanswered(own)).opened)
+      return own.post(`/dispute/${id}/defense`, DEFENSE)
+    },
+    dispute_not_open: async (client, _made, api) => {
+      const own = await another(client, api)
+      const { id } = dataOf((await unanswered(own)).opened)
+      await own.post(`/dispute/${id}/defense`, DEFENSE)
+      return own.post(`/dispute/${id}/defense`, DEFENSE)
+    },
+    invalid_value: (client) => client.post(`/dispute/${NO_DISPUTE}/defense`, { text: '' }),
+    dispute_not_found: (client) => client.post(`/dispute/${NO_DISPUTE}/defense`, DEFENSE),
   }),
   ...on('makeWithdrawalCode', {
     made: async (client, _made, api) => {

@@ -277,6 +277,7 @@ export function profileOf(style: Style, url: string): Profile {
     codeFields: style.code === null ? [] : [style.code],
     webhook: { headers: style.probes ? { 'x-skip-mtls-checking': 'true' } : {} },
     payouts: style.sends,
+    disputes: style.sends === 'efi' ? 'efi' : null,
   }
 }
 

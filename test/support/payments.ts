@@ -8,6 +8,8 @@ export const order = (api: TestApi, json: unknown): Promise<Reply> =>
 /** What only a sandbox company has. */
 export const SANDBOX_PAYMENT = '/sandbox/payment'
 export const returnOf = (endToEndId: string) => `${SANDBOX_PAYMENT}/${endToEndId}/return`
+export const disputeOf = (endToEndId: string) => `${SANDBOX_PAYMENT}/${endToEndId}/dispute`
+export const decisionOf = (dispute: string) => `/sandbox/dispute/${dispute}/decide`
 export const codeOf = (withdrawal: string) => `/sandbox/withdraw/${withdrawal}/code`
 
 /** Pays a code at the simulated bank and gives the scheme's id of the payment. */
@@ -67,14 +69,18 @@ export const stateOf = async (client: Client, id: string) => {
   return [status, paymentStatus]
 }
 
-export type Balances = Record<'available' | 'pending' | 'held' | 'unmatched', number>
+export type Balances = Record<'available' | 'pending' | 'held' | 'unmatched', number> & {
+  /** Left out if nothing is. */
+  disputed?: number
+}
 
 /** The balance row, which must be what the company is shown. */
 export async function balancesOf(api: TestApi, client: Client): Promise<Balances> {
   const [row] = await api.rows<Balances>(
-    'select available, pending, held, unmatched from balances where company_id = $1',
+    'select available, pending, held, unmatched, disputed from balances where company_id = $1',
     [client.company.id],
   )
+  if (row!.disputed === 0) delete row!.disputed
   assert.deepEqual((await client.get('/account-balance')).body.data, row)
   return row!
 }

@@ -123,6 +123,36 @@ export const SCENARIOS: Record<AnyEventType, Scenario> = {
     about: 'subscription',
     steps: [...product, steps.decide('approve', false), steps.untilCharged('EXPIRED')],
   },
+  'dispute.opened': {
+    summary: 'the payer of a paid charge disputes the payment',
+    about: 'dispute',
+    steps: [charge(), pay(), steps.dispute],
+  },
+  'dispute.deadline': {
+    summary: 'nobody answers a dispute until shortly before its deadline; moves the clock by days',
+    about: 'dispute',
+    steps: [charge(), pay(), steps.dispute, steps.untilDeadline],
+  },
+  'dispute.accepted': {
+    summary: 'the disputed money is returned',
+    about: 'dispute',
+    steps: [charge(), pay(), steps.dispute, steps.acceptDispute],
+  },
+  'dispute.won': {
+    summary: 'the bank rejects the claim of a payer',
+    about: 'dispute',
+    steps: [charge(), pay(), steps.dispute, steps.decideDispute('won')],
+  },
+  'dispute.lost': {
+    summary: 'the bank accepts the claim of a payer, and returns the money',
+    about: 'dispute',
+    steps: [charge(), pay(), steps.dispute, steps.decideDispute('lost')],
+  },
+  'dispute.canceled': {
+    summary: 'a payer withdraws the claim',
+    about: 'dispute',
+    steps: [charge(), pay(), steps.dispute, steps.decideDispute('canceled')],
+  },
   'withdrawal.completed': {
     summary: 'money is withdrawn, with its one-time code',
     about: 'withdrawal',

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Static } from 'typebox'
 import { type Vintem, VintemError } from '../../../packages/client/src/index.ts'
+import { NOTICE_HOURS } from '../../core/disputes/rules.ts'
 import type { BankReceipt } from '../../core/simulated-bank/view.ts'
 import { formatReais } from '../../lib/money.ts'
 import { firstLateDay, lastDayInTime } from '../../pix/due-amount.ts'
@@ -122,6 +123,7 @@ export type Made = {
   }
   payment?: { endToEndId: string; amount: number; at: string }
   refund?: { id: string }
+  dispute?: { id: string; deadline: string }
   product?: { id: string }
   customer?: { id: string }
   subscription?: { id: string; url: string; code: string }
@@ -257,6 +259,36 @@ export const returnPayment = (reason: ReturnReason): Step => ({
     made.refund = { id }
   },
 })
+
+/** The payer disputes the payment. */
+export const dispute: Step = {
+  body: bodyOf('dispute', 'NewDispute', () => ({})),
+  async run({ vintem, made }, body) {
+    const order = body as BodyOf<'NewDispute'>
+    const { id, deadline } = await vintem.sandbox.openDispute(made.payment!.endToEndId, order)
+    made.dispute = { id, deadline: deadline! }
+  },
+}
+
+export const decideDispute = (decision: 'won' | 'lost' | 'canceled'): Step => ({
+  async run({ vintem, made }) {
+    await vintem.sandbox.decideDispute(made.dispute!.id, { decision })
+  },
+})
+
+export const acceptDispute: Step = {
+  async run({ vintem, made }) {
+    await vintem.disputes.accept(made.dispute!.id)
+  },
+}
+
+/** Until the last notice before the deadline. */
+export const untilDeadline: Step = {
+  run: (stage) => {
+    const deadline_ms = Date.parse(stage.made.dispute!.deadline)
+    return moveTo(stage, new Date(deadline_ms - NOTICE_HOURS.at(-1)! * 3_600_000))
+  },
+}
 
 export const refund: Step = {
   body: bodyOf('refund', 'NewRefund', () => ({})),

@@ -85,6 +85,7 @@ const RECORD_TYPES = [
   'company',
   'customer',
   'delivery',
+  'dispute',
   'invitation',
   'key',
   'payment',

@@ -202,7 +202,8 @@ async function compareEntries(
       ? []
       : [`${amount} of ${ref} are booked, the bank says ${known.get(ref) ?? 'nothing'}`]
   })
-  for (const { ref, amount } of entries.filter(({ kind }) => kind === 'BANK_RETURN')) {
+  const returned = entries.filter(({ kind }) => kind === 'BANK_RETURN' || kind === 'DISPUTE_LOST')
+  for (const { ref, amount } of returned) {
     if (await isReturned(app, provider, company, ref)) continue
     faults.push(`${amount} of ${ref} are booked as returned, the bank has not returned them`)
   }

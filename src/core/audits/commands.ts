@@ -84,6 +84,7 @@ const OWNERS: Record<keyof Expected, string> = {
   held: 'open withdrawals and refunds',
   unmatched: 'unmatched payments',
   recipients: 'entries of recipients',
+  disputed: 'disputes',
 }
 
 const accountFaults = ({ balance }: Proof, expected: Expected): string[] =>

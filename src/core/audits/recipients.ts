@@ -1,6 +1,7 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type GivenTo, givenOf } from '../charges/split.ts'
+import { heldOfCharges } from '../disputes/store.ts'
 
 /** What the entries of recipients say that a posting has moved. */
 export type Moved = {
@@ -38,14 +39,16 @@ export async function compareParts(
 ): Promise<string[]> {
   const split = charges.filter((charge) => charge.split !== null)
   if (split.length === 0) return []
+  const ids = split.map(({ id }) => id)
   const rows = await tx.query<Sum>({
     text: `select charge_id, recipient_id, sum(amount)::int8 as sum from recipient_entries
            where company_id = $1 and charge_id = any ($2::uuid[]) group by 1, 2`,
-    values: [companyId, split.map(({ id }) => id)],
+    values: [companyId, ids],
   })
   const got = new Map(rows.map((row) => [`${row.charge_id} ${row.recipient_id}`, row.sum]))
+  const disputed = await heldOfCharges(tx, companyId, ids)
   return split.flatMap((charge) =>
-    givenOf(charge).flatMap(({ recipientId, amount }) => {
+    givenOf(charge, disputed.get(charge.id) ?? 0).flatMap(({ recipientId, amount }) => {
       const sum = got.get(`${charge.id} ${recipientId}`) ?? 0
       if (sum === amount) return []
       return [`a recipient has got ${sum} of the charge ${charge.endToEndId}, not ${amount}`]

@@ -75,6 +75,7 @@ type Records = {
   withdrawals: Map<Uuid, store.BookedOrder>
   /** What the entries of recipients say of postings, by kind and reference. */
   parts: Map<string, Moved>
+  disputes: Map<Uuid, store.BookedDispute>
 }
 
 async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): Promise<Records> {
@@ -85,6 +86,7 @@ async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): P
   const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
   const refundIds = entries.flatMap(({ ref }) => fromPublic('rfnd', ref) ?? [])
   const withdrawalIds = entries.flatMap(({ ref }) => fromPublic('wd', ref) ?? [])
+  const disputeIds = entries.flatMap(({ ref }) => fromPublic('dispute', ref) ?? [])
   const unmatchedIds = paid.flatMap(({ kind, ref }) => (kind === 'PAYMENT_UNMATCHED' ? [ref] : []))
   const ofCharges = await findPostings(tx, id, ['CHARGE_PAID'], unmatchedIds)
   const matched = ofCharges.filter((entry) => !isReceived(entry))
@@ -100,6 +102,7 @@ async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): P
       id,
       ofParts.map(({ ref }) => ref),
     ),
+    disputes: await store.disputesOf(tx, id, disputeIds),
   }
 }
 
@@ -128,13 +131,36 @@ const ofCharge = (
   return charge?.booked && charge.endToEndId === ref ? charge : null
 }
 
+type OrderCheck = (order: store.BookedOrder, amount: number) => boolean
+
 const ofOrder =
-  (name: 'refunds' | 'withdrawals', ...states: string[]): Check =>
+  (
+    name: 'refunds' | 'withdrawals',
+    states: string[] = [],
+    isRight: OrderCheck = (order, amount) => order.amount === amount,
+  ): Check =>
   ({ ref, amount, chargeId }, records) => {
     const order = records[name].get(fromPublic(name === 'refunds' ? 'rfnd' : 'wd', ref) ?? '')
     if (!order || (states.length > 0 && !states.includes(order.status))) return false
-    return order.amount === amount && order.chargeId === chargeId
+    return isRight(order, amount) && order.chargeId === chargeId
   }
+
+/** What was held for a dispute has a posting of its own. */
+const besideDisputed: OrderCheck = (order, amount) => order.amount - order.disputed === amount
+const isDisputed: OrderCheck = ({ disputed }, amount) => disputed === amount
+const isReturnDisputed: OrderCheck = ({ disputed, isOfBank }, amount) =>
+  isOfBank && disputed === amount
+
+const ofDispute =
+  (isRight: (dispute: store.BookedDispute, amount: number) => boolean): Check =>
+  ({ ref, amount, chargeId }, { disputes }) => {
+    const dispute = disputes.get(fromPublic('dispute', ref) ?? '')
+    return dispute !== undefined && isRight(dispute, amount) && dispute.chargeId === chargeId
+  }
+
+const isHeldAtOpening = ofDispute(({ hold }, amount) => hold === amount)
+/** If a refund fails, what was disputed is held again. */
+const isHeldAgain = ofOrder('refunds', ['FAILED'], (order, amount) => amount <= order.amount)
 
 const isMatched = ofPayment((status) => status === 'MATCHED')
 
@@ -188,7 +214,7 @@ const ofWithdrawal =
   (entry, records) => {
     const { kind, ref, debit, credit, amount } = entry
     const order = records.withdrawals.get(fromPublic('wd', ref) ?? '')
-    if (!ofOrder('withdrawals', ...states)(entry, records)) return false
+    if (!ofOrder('withdrawals', states)(entry, records)) return false
     const own = debit === 'held' ? credit : debit
     if (!order?.toRecipient) return own === 'available'
     const sum = records.parts.get(`${kind} ${ref}`)?.sum
@@ -207,13 +233,17 @@ const CHECKS: Record<Kind, Check> = {
     (status) => status === 'ACCEPTED',
     ({ amount, returned, settled }) => amount - returned - settled,
   ),
-  REFUND_HELD: ofOrder('refunds'),
-  REFUND_PAID: ofOrder('refunds', 'COMPLETED'),
-  REFUND_RELEASED: ofOrder('refunds', 'FAILED'),
-  BANK_RETURN: ofOrder('refunds', 'COMPLETED'),
+  REFUND_HELD: ofOrder('refunds', [], besideDisputed),
+  REFUND_PAID: ofOrder('refunds', ['COMPLETED']),
+  REFUND_RELEASED: ofOrder('refunds', ['FAILED']),
+  BANK_RETURN: ofOrder('refunds', ['COMPLETED'], besideDisputed),
   WITHDRAWAL_HELD: ofWithdrawal(),
-  WITHDRAWAL_PAID: ofOrder('withdrawals', 'COMPLETED'),
+  WITHDRAWAL_PAID: ofOrder('withdrawals', ['COMPLETED']),
   WITHDRAWAL_RELEASED: ofWithdrawal('FAILED', 'EXPIRED', 'CANCELED'),
+  DISPUTE_HELD: (entry, records) => isHeldAtOpening(entry, records) || isHeldAgain(entry, records),
+  DISPUTE_RELEASED: ofDispute(({ isOver, released }, amount) => isOver && released === amount),
+  DISPUTE_ACCEPTED: ofOrder('refunds', [], isDisputed),
+  DISPUTE_LOST: ofOrder('refunds', ['COMPLETED'], isReturnDisputed),
   SPLIT_SETTLED: (entry, records) => isReleased(entry, records) && isGiven(entry, records),
   SPLIT_TAKEN: isTaken,
   SPLIT_GIVEN: isGiven,

@@ -77,7 +77,13 @@ export async function countDiffering(tx: Tx): Promise<number> {
 }
 
 /** What each account should hold by the records of its money. */
-export type Expected = { pending: number; held: number; unmatched: number; recipients: number }
+export type Expected = {
+  pending: number
+  held: number
+  unmatched: number
+  disputed: number
+  recipients: number
+}
 
 /** One statement, so that all sums are of one moment. */
 export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
@@ -85,16 +91,24 @@ export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
     text: `select
              (select coalesce(sum(c.amount + c.adjustment - c.shortfall - coalesce((
                 select sum(r.amount) from refunds r where r.company_id = $1
-                  and r.charge_id = c.id and r.source = 'pending' and r.status <> 'FAILED'), 0)), 0)
+                  and r.charge_id = c.id and r.source = 'pending' and r.status <> 'FAILED'), 0)
+              - coalesce((
+                select sum(d.held) from disputes d where d.company_id = $1
+                  and d.charge_id = c.id and d.held > 0 and d.held_from = 'pending'), 0)), 0)
               from charges c where c.company_id = $1 and c.payment_status = 'PAID' and c.booked
              )::int8 as pending,
              ((select coalesce(sum(value), 0) from withdrawals
                where company_id = $1 and status in ('PENDING_OTP', 'PROCESSING'))
               + (select coalesce(sum(amount), 0) from refunds
                  where company_id = $1 and status = 'PROCESSING' and booked))::int8 as held,
-             (select coalesce(sum(amount - returned - settled), 0) from payments
-              where company_id = $1 and status = 'UNMATCHED' and reason is not null and booked
+             ((select coalesce(sum(amount - returned - settled), 0) from payments
+               where company_id = $1 and status in ('UNMATCHED', 'DISPUTED')
+                 and reason is not null and booked)
+              - (select coalesce(sum(held), 0) from disputes
+                 where company_id = $1 and held > 0 and held_from = 'unmatched')
              )::int8 as unmatched,
+             (select coalesce(sum(held), 0) from disputes
+              where company_id = $1 and held > 0)::int8 as disputed,
              (select coalesce(sum(greatest(e.balance, 0)), 0)
               from recipients r cross join lateral (${LAST_ENTRY}) e where r.company_id = $1
              )::int8 as recipients`,
@@ -144,10 +158,23 @@ export type BookedCharge = GivenTo & {
 export type BookedOrder = {
   id: Uuid
   amount: number
+  /** How much of it was held for a dispute. */
+  disputed: number
   chargeId: Uuid | null
   status: string
+  /** Whether the bank has returned the money by itself. */
+  isOfBank: boolean
   /** Whether it is a payout to a recipient. */
   toRecipient: boolean
+}
+
+/** The fields of a dispute that the books must agree with. */
+export type BookedDispute = {
+  id: Uuid
+  hold: number
+  released: number
+  chargeId: Uuid | null
+  isOver: boolean
 }
 
 const byId = <T extends { id: Uuid }>(rows: T[]) => new Map(rows.map((row) => [row.id, row]))
@@ -232,7 +259,9 @@ export async function refundsOf(
 ): Promise<Map<Uuid, BookedOrder>> {
   if (ids.length === 0) return new Map()
   const rows = await tx.query<Row & BookedOrder>({
-    text: `select id, amount, charge_id as "chargeId", status, false as "toRecipient" from refunds
+    text: `select id, amount, coalesce(disputed, 0) as disputed, charge_id as "chargeId", status,
+             bank_reason is not null as "isOfBank", false as "toRecipient"
+           from refunds
            where company_id = $1 and id = any ($2::uuid[]) and booked`,
     values: [companyId, ids],
   })
@@ -246,9 +275,24 @@ export async function withdrawalsOf(
 ): Promise<Map<Uuid, BookedOrder>> {
   if (ids.length === 0) return new Map()
   const rows = await tx.query<Row & BookedOrder>({
-    text: `select id, value as amount, null::uuid as "chargeId", status,
-             recipient_id is not null as "toRecipient" from withdrawals
+    text: `select id, value as amount, 0::int8 as disputed, null::uuid as "chargeId", status,
+             false as "isOfBank", recipient_id is not null as "toRecipient"
+           from withdrawals
            where company_id = $1 and id = any ($2::uuid[])`,
+    values: [companyId, ids],
+  })
+  return byId(rows)
+}
+
+export async function disputesOf(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+): Promise<Map<Uuid, BookedDispute>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx.query<Row & BookedDispute>({
+    text: `select id, hold, released, charge_id as "chargeId", closed_at is not null as "isOver"
+           from disputes where company_id = $1 and id = any ($2::uuid[])`,
     values: [companyId, ids],
   })
   return byId(rows)

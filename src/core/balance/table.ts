@@ -50,6 +50,10 @@ export const KIND_WORDS: Record<Kind, string> = {
   SPLIT_SETTLED: 'Partes dos recebedores liberadas',
   SPLIT_TAKEN: 'Partes dos recebedores descontadas',
   SPLIT_GIVEN: 'Partes dos recebedores repostas',
+  DISPUTE_HELD: 'Valor contestado reservado',
+  DISPUTE_RELEASED: 'Valor contestado liberado',
+  DISPUTE_ACCEPTED: 'Devolução de valor contestado reservada',
+  DISPUTE_LOST: 'Valor contestado devolvido pelo banco',
 }
 
 type Side = DatedEntry['debit']
@@ -62,17 +66,22 @@ export const SIDE_WORDS: Record<Side, string> = {
   held: 'Reservado',
   unmatched: 'Não identificado',
   recipients: 'De recebedores',
+  disputed: 'Em disputa',
 }
 
 const side = (code: Side) => ({ code, word: SIDE_WORDS[code] })
 
 /** Money that goes to the bank, or is held for that, is shown with a minus. */
-const isOutward = ({ credit }: DatedEntry): boolean => credit === 'bank' || credit === 'held'
+const isOutward = ({ credit }: DatedEntry): boolean =>
+  credit === 'bank' || credit === 'held' || credit === 'disputed'
 
 function directionOf({ debit, credit }: DatedEntry): string {
   if (debit === 'bank') return 'Entrada'
   return credit === 'bank' ? 'Saída' : 'Interno'
 }
+
+/** New columns are added at the end. The form for programs is frozen, and has none. */
+const DISPUTED = balanceColumn('disputed', 'Saldo em disputa')
 
 /** The columns of a statement. */
 export const ENTRY_COLUMNS: Column<DatedEntry>[] = [
@@ -100,6 +109,7 @@ export const PEOPLE_ENTRY_COLUMNS: Column<DatedEntry>[] = [
   { name: 'direction', title: 'Movimento', of: directionOf },
   { name: 'paid_at', title: 'Pago em', of: ({ paidAt }) => paidAt ?? null },
   { name: 'withdrawn_at', title: 'Sacado em', of: ({ withdrawnAt }) => withdrawnAt ?? null },
+  DISPUTED,
 ]
 
 function balanceColumn(account: Account, title: string): Column<DatedEntry> {

@@ -10,7 +10,7 @@ import { PAGE, Timestamp } from '../fields.ts'
  * answer that lists the accounts that a statement can be filtered by is frozen, so they are not
  * among them.
  */
-const RARE: readonly Account[] = ['recipients']
+const RARE: readonly Account[] = ['disputed', 'recipients']
 
 export const SHOWN_ACCOUNTS = ACCOUNTS.filter((account) => !RARE.includes(account))
 
@@ -30,14 +30,23 @@ export const BalanceView = Type.Object({
   recipients: Type.Optional(
     Type.Integer({ description: 'Cents that you owe recipients; left out if there are none' }),
   ),
+  disputed: Type.Optional(
+    Type.Integer({ description: 'Cents that payers dispute; left out if that is nothing' }),
+  ),
 })
+
+/** A balance as it was published, with accounts that came later if they hold something. */
+export const showBalance = (balance: Balance): Static<typeof BalanceView> =>
+  Object.fromEntries(accountsOf(balance).map((account) => [account, balance[account]])) as Static<
+    typeof BalanceView
+  >
 
 /**
  * The types that a statement can be filtered by. The answer to any other value lists them, and that
  * answer is frozen, so a newer type is not among them.
  */
 const FILTERED_KINDS = KINDS.filter(
-  (kind) => !/^(BANK_RETURN|FINE_PAID|INTEREST_PAID|SPLIT_\w+)$/.test(kind),
+  (kind) => !/^(BANK_RETURN|FINE_PAID|INTEREST_PAID|DISPUTE_\w+|SPLIT_\w+)$/.test(kind),
 )
 
 export const StatementQuery = Type.Object({
@@ -72,11 +81,6 @@ export const EntryView = Type.Object({
   chargeId: Type.Optional(Type.String()),
   balance: BalanceView,
 })
-
-export const showBalance = (balance: Balance): Static<typeof BalanceView> =>
-  Object.fromEntries(accountsOf(balance).map((account) => [account, balance[account]])) as Static<
-    typeof BalanceView
-  >
 
 export type ShownEntry = Static<typeof EntryView>
 

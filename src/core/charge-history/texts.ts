@@ -76,6 +76,7 @@ const pt = {
     ACCEPTED: 'Aceito',
     REFUNDING: 'Em devolução',
     REFUNDED: 'Devolvido',
+    DISPUTED: 'Em disputa',
   } satisfies Record<PaymentState, string>,
   unpaid: {
     expired: 'Não foi paga: o prazo acabou.',
@@ -153,6 +154,7 @@ const en: HistoryTexts = {
     ACCEPTED: 'Accepted',
     REFUNDING: 'Being refunded',
     REFUNDED: 'Refunded',
+    DISPUTED: 'Disputed',
   },
   unpaid: {
     expired: 'Not paid: the time was over.',

@@ -256,6 +256,16 @@ const SUBSCRIPTION_EVENTS = {
 export const refundableOf = (charge: Charge): number =>
   charge.status === 'COMPLETED' ? receivedOf(charge) - charge.refunded : 0
 
+/** An account that has money of payments. */
+export type MoneyAccount = 'available' | 'pending' | 'unmatched'
+
+/**
+ * The account that has the money of a paid charge. Refunds, returns by the bank and disputes take
+ * it from there, and what they give back goes there.
+ */
+export const accountOf = ({ paymentStatus }: Pick<Charge, 'paymentStatus'>): MoneyAccount =>
+  paymentStatus === 'PAID' ? 'pending' : 'available'
+
 /** The events of a change. A sale is created and paid at once, so it has the events of both. */
 export function eventsOf(change: Change): Event[] {
   const { charge, event, at } = change

@@ -5,7 +5,7 @@ import { newId } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { MAX_AMOUNT } from '../../pix/amounts.ts'
 import { newCharge, type Split } from './rules.ts'
-import { partsOf, partsOfChange, requireWithin, sumOfParts, WHOLE } from './split.ts'
+import { givenOf, partsOf, requireWithin, sumOfParts, WHOLE } from './split.ts'
 
 const ids = Array.from({ length: 10 }, () => newId())
 
@@ -120,9 +120,8 @@ test('if less was received than the parts ask for, they share it in proportion; 
   )
 })
 
-test('a change of a charge gives exactly the difference, and nothing before the release', () => {
+test('recipients have their parts of what is neither refunded nor disputed, and nothing before the release', () => {
   const now = new Date()
-  const split = [{ recipientId: ids[0]!, percent: 5000 }]
   const paid = newCharge({
     companyId: newId(),
     id: newId(),
@@ -133,19 +132,19 @@ test('a change of a charge gives exactly the difference, and nothing before the 
     status: 'COMPLETED',
     paymentStatus: 'PAID',
     booked: true,
-    split,
+    split: [{ recipientId: ids[0]!, percent: 5000 }],
   })
   const received = { ...paid, paymentStatus: 'RECEIVED' as const }
-  const refunded = (charge: typeof paid, cents: number) => ({ ...charge, refunded: toCents(cents) })
-  const change = (before: typeof paid, after: typeof paid) =>
-    partsOfChange(before, after).map(({ amount }) => amount)
-  assert.deepEqual(change(paid, refunded(paid, 500)), [0])
-  assert.deepEqual(change(paid, received), [500])
-  assert.deepEqual(change(refunded(paid, 500), refunded(received, 500)), [250])
-  assert.deepEqual(change(received, refunded(received, 500)), [-250])
-  assert.deepEqual(change(refunded(received, 500), received), [250])
-  assert.deepEqual(change(paid, { ...received, booked: false }), [0], 'a trial gives nothing')
-  assert.deepEqual(change({ ...paid, split: null }, { ...received, split: null }), [])
+  const given = (charge: typeof paid, disputed = 0) =>
+    givenOf(charge, disputed).map(({ amount }) => amount)
+  assert.deepEqual(given(paid), [0])
+  assert.deepEqual(given(received), [500])
+  assert.deepEqual(given({ ...received, refunded: toCents(500) }), [250])
+  assert.deepEqual(given(received, 500), [250])
+  assert.deepEqual(given({ ...received, refunded: toCents(500) }, 501), [0])
+  assert.deepEqual(given({ ...received, refunded: toCents(1001) }, 500), [0])
+  assert.deepEqual(given({ ...received, booked: false }), [0], 'a trial gives nothing')
+  assert.deepEqual(given({ ...received, split: null }), [])
 })
 
 test('parts that are more than the amount are refused, and those that are all of it are not', () => {

@@ -91,21 +91,15 @@ export type GivenTo = Pick<
   | 'endToEndId'
 >
 
-/** What recipients have got of a charge in the books. Until it is released they have nothing. */
-export function givenOf(charge: GivenTo): Part[] {
-  const { split, status, paymentStatus, booked } = charge
+/**
+ * What recipients should have got of a charge in the books, if so much of it is held for a dispute.
+ * Until it is released they have nothing.
+ */
+export function givenOf(charge: GivenTo, disputed = 0): Part[] {
+  const { split, status, paymentStatus, booked, refunded } = charge
   if (split === null) return []
   const isReleased = booked && status === 'COMPLETED' && paymentStatus !== 'PAID'
   const received = receivedOf(charge)
-  if (isReleased) return partsOf(split, received, received - charge.refunded)
+  if (isReleased) return partsOf(split, received, Math.max(0, received - refunded - disputed))
   return split.map(({ recipientId }) => ({ recipientId, amount: 0 }))
-}
-
-/** What a change of a charge gives recipients or, below zero, takes from them. */
-export function partsOfChange(before: Charge, after: Charge): Part[] {
-  const was = givenOf(before)
-  return givenOf(after).map(({ recipientId, amount }, i) => ({
-    recipientId,
-    amount: amount - was[i]!.amount,
-  }))
 }

@@ -16,6 +16,7 @@ const BOUND_BY = {
   'webhook-failing': 'budgets',
   'webhook-deactivated': 'budgets',
   'bank-return': 'source',
+  dispute: 'source',
   'certificate-ending': 'source',
   'bank-changed': 'source',
   'recipient-key-changed': 'source',

@@ -44,8 +44,11 @@ type RecordReturns = (
   received: ReceivedPix[],
 ) => Promise<unknown>
 
+/** Asks a bank which disputes there are, and records them. False if it has not answered. */
+type AskDisputes = (app: App, company: Company, provider: Provider) => Promise<boolean>
+
 /** What callbacks lead to beside payments. */
-type Followers = { syncNamed: SyncNamed; recordReturns: RecordReturns }
+type Followers = { syncNamed: SyncNamed; recordReturns: RecordReturns; askDisputes: AskDisputes }
 
 type Item = { app: App; callback: Callback }
 
@@ -107,7 +110,7 @@ const NOT_PROCESSED = 'a callback was not processed'
 /** Processes callbacks that one bank has sent about one company. */
 async function processCompany(
   anyApp: App,
-  { findCompany, syncNamed, recordReturns, match }: Means,
+  { findCompany, syncNamed, recordReturns, askDisputes, match }: Means,
   group: Callback[],
 ): Promise<Map<Uuid, CallbackResult>> {
   const [{ companyId, provider: name }] = group as [Callback, ...Callback[]]
@@ -136,7 +139,9 @@ async function processCompany(
   const own = withCompanyClock(app, company)
   const isMore = agreements.length + collections.length > 0
   const synced = isMore ? await syncNamed(own, company, provider, { agreements, collections }) : []
-  const later = [...synced, ...ofCharges.done]
+  const disputes = allOf(group, 'disputes')
+  const isAsked = disputes.length > 0 && (await askDisputes(own, company, provider))
+  const later = [...synced, ...ofCharges.done, ...(isAsked ? disputes : [])]
   for (const one of later) doneNames.add(one)
   if (later.length > 0) await markProcessed(app.db, doneOf(group, doneNames), now)
   const done = new Set(doneOf(group, doneNames))

@@ -13,8 +13,18 @@ import { namedBy } from '../../provider/txid.ts'
 import { type Charge, incomeOf, receivedOf, type UnmatchedReason } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 
-/** The states of a received payment. Only UNMATCHED waits for a decision. */
-export const PAYMENT_STATES = ['MATCHED', 'UNMATCHED', 'ACCEPTED', 'REFUNDING', 'REFUNDED'] as const
+/**
+ * The states of a received payment. Only UNMATCHED waits for a decision. What is DISPUTED waits
+ * until that is over.
+ */
+export const PAYMENT_STATES = [
+  'MATCHED',
+  'UNMATCHED',
+  'ACCEPTED',
+  'REFUNDING',
+  'REFUNDED',
+  'DISPUTED',
+] as const
 export type PaymentState = (typeof PAYMENT_STATES)[number]
 
 /** A charge that a payment settles: how much of the payment it got, and how much it lacks. */
@@ -89,6 +99,10 @@ export function accept(payment: Payment): Payment | 'already-accepted' {
 export const undecidedOf = ({ amount, returned, settled }: Payment): Cents =>
   toCents(amount - returned - (settled?.amount ?? 0))
 
+/** Whether nobody has decided about a payment. */
+export const isUndecided = ({ status }: Pick<Payment, 'status'>): boolean =>
+  status === 'UNMATCHED' || status === 'DISPUTED'
+
 /** The charge that a payment has paid, by itself or because the merchant has settled it. */
 export const paidCharge = ({ status, chargeId, settled }: Payment): Uuid | null =>
   status === 'MATCHED' ? chargeId : (settled?.chargeId ?? null)
@@ -123,6 +137,12 @@ export function requireSettling(
 
 export function requireUnmatched({ status }: Payment): void {
   if (status === 'UNMATCHED') return
+  if (status === 'DISPUTED') {
+    throw problem(
+      'payment_not_unmatched',
+      'The payer disputes the payment: refund it, or wait for the end of the dispute.',
+    )
+  }
   throw problem('payment_not_unmatched', `The payment is ${status} and waits for no decision.`)
 }
 

@@ -8,11 +8,13 @@ import { PAYMENT_STATES, type Payment, type Settled } from './rules.ts'
 import { openPayer } from './sealing.ts'
 
 const UNMATCHED_STATES = PAYMENT_STATES.filter((status) => status !== 'MATCHED')
+/** The answer to any other value lists these, and is frozen. The disputes tell what is DISPUTED. */
+const FILTERED_STATES = UNMATCHED_STATES.filter((status) => status !== 'DISPUTED')
 
 export const UnmatchedQuery = Type.Object({
   ...PAGE,
   status: Type.Optional(
-    Type.Enum(UNMATCHED_STATES, {
+    Type.Enum(FILTERED_STATES, {
       description: 'By default those that still wait for a decision: UNMATCHED',
     }),
   ),

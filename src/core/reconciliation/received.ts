@@ -4,13 +4,16 @@ import { findBank } from '../banks/store.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
+import { askDisputes } from '../disputes/ask.ts'
 import { matchPayments } from '../payments/match.ts'
 import { isToMatch } from '../payments/rules.ts'
 import { findRecorded } from '../payments/store.ts'
 import {
   type DueReconciliation,
+  markDisputesAsked,
   markLookedBack,
   markReturnsListed,
+  mayAskDisputes,
   mayLookBack,
   saveAskedUntil,
 } from '../reconciliation-schedule.ts'
@@ -60,9 +63,19 @@ export async function reconcile(
     const next = new Date(app.systemClock.now().getTime() + next_ms)
     await saveAskedUntil(app.db, companyId, until, next)
   } while (until < now)
+  if (isReal) await askBank(own, company, bank)
   if (!isLookingBack || bank === null) return
   await markLookedBack(app.db, companyId, app.systemClock.now())
   await recordListedReturns(own, company, bank)
+}
+
+/** Asks a real bank about disputes now and then. The simulated bank tells of each by itself. */
+async function askBank(app: App, company: Company, bank: Provider): Promise<void> {
+  const now = app.systemClock.now()
+  const before = new Date(now.getTime() - IDLE_MS)
+  if (!(await mayAskDisputes(app.db, company.id, before))) return
+  await markDisputesAsked(app.db, company.id, now)
+  await askDisputes(app, company, bank)
 }
 
 /**

@@ -1,23 +1,36 @@
-import { serializationConflict, type Tx } from '../../db/database.ts'
-import { lockBooks, post } from '../../ledger/post.ts'
-import { bankReturn, chargeReleased, type Posting } from '../../ledger/recipes.ts'
-import { type Part, shiftParts } from '../../ledger/recipients.ts'
+import type { Tx } from '../../db/database.ts'
+import { bankReturn, chargeReleased, disputeLost, type Posting } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
-import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
+import { newId, toPublic } from '../../lib/ids.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { returnBody } from '../../provider/callback.ts'
 import type { PixReturn, ReceivedPix, ReturnReason, Source } from '../../provider/port.ts'
 import type { Uses } from '../app.ts'
-import { lockCharge, record } from '../charges/record.ts'
+import { record } from '../charges/record.ts'
 import { type Charge, receivedOf } from '../charges/rules.ts'
-import { partsOfChange } from '../charges/split.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
-import { emit, returnEvent } from '../events.ts'
+import { recordEnd, releaseOf, setStatus, standingOf } from '../disputes/holds.ts'
+import { postOfCharge } from '../disputes/parts.ts'
+import {
+  accept,
+  accountNow,
+  activeOf,
+  afterRefund,
+  afterReturn,
+  type Dispute,
+  isOpen,
+  lostAtOnce,
+  takenFromHold,
+  withoutHold,
+} from '../disputes/rules.ts'
+import * as disputes from '../disputes/store.ts'
+import { disputeEvent, emit, returnEvent } from '../events.ts'
 import { composeBankReturn } from '../letters/companies.ts'
 import { queueMails } from '../mails/store.ts'
 import { type AppWithCallbacks, storeCallback } from '../payments/callbacks.ts'
-import { type Payment, paidCharge } from '../payments/rules.ts'
+import { lockPaid, type Paid } from '../payments/lock.ts'
+import type { Payment } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
 import type { Refund } from './rules.ts'
 import * as rules from './rules.ts'
@@ -48,7 +61,7 @@ export async function recordReturns(
 }
 
 /** Records what the bank has returned of one payment. */
-async function recordReturnsOf(
+export async function recordReturnsOf(
   tx: Tx,
   app: Uses<'clock' | 'vault'>,
   company: Company,
@@ -56,32 +69,12 @@ async function recordReturnsOf(
   { endToEndId, returns = [] }: Pick<ReceivedPix, 'endToEndId' | 'returns'>,
 ): Promise<number> {
   const now = app.clock.now()
-  const of = await lockPayment(tx, company.id, source, endToEndId)
+  const of = await lockPaid(tx, company.id, source, endToEndId)
   if (!of) return 0
   const recorded = await store.listOfPayments(tx, company.id, source, [endToEndId])
   const fresh = rules.newReturns(returns, recorded)
-  for (const one of fresh) await recordOne(tx, app, company, of, one, now)
+  for (const one of fresh) await recordOne(tx, app, company, of, one, recorded, now)
   return fresh.length
-}
-
-/** A payment, and the charge that it has paid. */
-type Paid = { payment: Payment; charge: Charge | null }
-
-/** Locks a payment, after its charge. Null if it is not ours. */
-async function lockPayment(
-  tx: Tx,
-  companyId: Uuid,
-  source: Source,
-  endToEndId: string,
-): Promise<Paid | null> {
-  const [seen] = await payments.findByIds(tx, companyId, source, [endToEndId])
-  if (!seen) return null
-  const chargeId = paidCharge(seen)
-  const charge = chargeId ? await lockCharge(tx, companyId, chargeId) : null
-  const payment = await payments.lock(tx, companyId, source, endToEndId)
-  // If it has paid a charge in the meantime, that must be locked before it.
-  if (paidCharge(payment!) !== chargeId) throw serializationConflict()
-  return { payment: payment!, charge }
 }
 
 /** Records one return, and changes `of` to the payment and the charge after it. */
@@ -91,40 +84,110 @@ async function recordOne(
   company: Company,
   of: Paid,
   pixReturn: PixReturn,
+  recorded: Refund[],
   now: Date,
 ): Promise<void> {
   const { payment } = of
-  const pending = of.charge?.paymentStatus === 'PAID' ? await pendingOf(tx, of.charge) : 0
-  const source = rules.sourceOfReturn(pixReturn.amount, payment, of.charge, pending)
+  const dispute = await disputeOf(tx, of, recorded)
+  const taking = await takingOf(tx, of, dispute, pixReturn)
+  const { source } = taking
   // What waits for a decision is no money of the charge that the payment settles.
   const charge = source === 'unmatched' ? null : of.charge
-  const refund = toRefund(payment, charge, pixReturn, source)
+  const refund = toRefund(payment, charge, pixReturn, taking)
   await store.insert(tx, refund)
+  const after = dispute && endOf(dispute, refund, taking, now)
+  if (dispute && after) await recordEnd(tx, dispute, after, charge?.externalId ?? null, now)
+  else await recordClaim(tx, of, refund, now)
   if (charge) of.charge = await changeCharge(tx, charge, refund, now)
+  const isDisputed = after !== null && isOpen(after)
   if (source === 'unmatched') {
-    of.payment = rules.withReturn(payment, refund.amount)
+    of.payment = rules.withReturn(payment, refund.amount, isDisputed)
     await payments.updateStatus(tx, of.payment)
-  }
+  } else if (payment.status === 'DISPUTED' && !isDisputed) await setStatus(tx, of, 'UNMATCHED')
   // If nothing of the charge is released later, what it still has in pending is released now.
   const isOver = charge?.paymentStatus === 'PAID' && of.charge?.paymentStatus === 'REFUNDED'
-  const left = isOver && source !== 'pending' ? pending : 0
-  const parts = charge && of.charge ? partsOfChange(charge, of.charge) : []
-  const available = payment.booked ? await book(tx, refund, { left, parts }, now) : 0
+  const left = isOver && source !== 'pending' ? taking.pending : 0
+  const given = after && !isOpen(after) && dispute!.held > 0 ? releaseOf(after, charge) : []
+  const moved = { given, left, charge: charge && of.charge }
+  const available = payment.booked ? await book(tx, refund, moved, now) : 0
   await emit(tx, [returnEvent(refund, charge?.externalId ?? null, now)])
   await queueMails(tx, app.vault, [mailOf(company, refund, available, now)])
+}
+
+/** The dispute that a return may be of. */
+async function disputeOf(
+  tx: Tx,
+  { payment: { companyId, source, endToEndId } }: Paid,
+  recorded: Refund[],
+): Promise<Dispute | null> {
+  const underWay = recorded.filter(({ status }) => status === 'PROCESSING').map(({ id }) => id)
+  return activeOf(await disputes.lockOfPayment(tx, companyId, source, endToEndId), underWay)
+}
+
+/** Where the money of a return comes from. `pending` is what the charge has there besides. */
+type Taking = { source: rules.RefundSource; disputed: Cents; pending: number }
+
+/**
+ * A return after a claim is taken from what is held for the dispute, any other return as a refund
+ * is. If the rest is not where that was held from, all of it is taken from one account.
+ */
+async function takingOf(
+  tx: Tx,
+  of: Paid,
+  dispute: Dispute | null,
+  { amount, reason }: PixReturn,
+): Promise<Taking> {
+  const held = dispute?.held ?? 0
+  const { left } = await standingOf(tx, of, amount)
+  const disputed =
+    reason === 'OTHER' ? takenFromHold(amount, left, held) : toCents(Math.min(amount, held))
+  const pending = of.charge?.paymentStatus === 'PAID' ? await pendingOf(tx, of.charge) : 0
+  const free = (without: number) => ({
+    pending,
+    unmatched: rules.freeOf(of.payment, dispute?.heldFrom === 'unmatched' ? without : 0),
+  })
+  const now = dispute && accountNow(dispute, of.charge)
+  const rest = amount - disputed
+  const source = rest > 0 ? rules.sourceOfReturn(rest, of.charge, free(held)) : now!
+  if (disputed === 0 || source === now) return { source, disputed, pending }
+  const all = pending + (now === 'pending' ? held : 0)
+  const whole = rules.sourceOfReturn(amount, of.charge, { ...free(0), pending: all })
+  return { source: whole, disputed: toCents(0), pending: all }
+}
+
+/** The dispute after a return. What the receiver has returned at the bank is like a refund. */
+function endOf(dispute: Dispute, refund: Refund, { disputed }: Taking, now: Date): Dispute {
+  if (refund.bankReason !== 'OTHER') return afterReturn(dispute, disputed, refund.id, now)
+  if (disputed > 0) return afterRefund(dispute, disputed, refund.id, now)
+  return refund.amount >= dispute.held && dispute.held > 0
+    ? { ...accept(withoutHold(dispute), now), refundId: refund.id }
+    : dispute
+}
+
+/** A return after a claim of which the bank had told nothing: a dispute that is over already. */
+async function recordClaim(tx: Tx, of: Paid, refund: Refund, now: Date): Promise<void> {
+  const { amount, bankReason: reason, chargeId, id: refundId, finishedAt } = refund
+  if (reason === null || reason === 'OTHER') return
+  const given = { id: newId(), chargeId, amount, reason, refundId, openedAt: finishedAt! }
+  const dispute = lostAtOnce(of, given, now)
+  await disputes.insert(tx, dispute)
+  const externalId = of.charge?.externalId ?? null
+  await emit(tx, [disputeEvent('dispute.lost', dispute, externalId, now)])
 }
 
 /** How much of a paid charge is in pending. */
 async function pendingOf(tx: Tx, charge: Charge): Promise<number> {
   const { companyId, id } = charge
-  return receivedOf(charge) - ((await store.heldFromPending(tx, companyId, [id])).get(id) ?? 0)
+  const refunded = (await store.heldFromPending(tx, companyId, [id])).get(id) ?? 0
+  const disputed = (await disputes.heldFromPending(tx, companyId, [id])).get(id) ?? 0
+  return receivedOf(charge) - refunded - disputed
 }
 
 const toRefund = (
   { companyId, endToEndId, source: paymentSource, booked }: Payment,
   charge: Charge | null,
   { returnId, amount, at, reason }: PixReturn,
-  source: rules.RefundSource,
+  { source, disputed }: Taking,
 ): Refund => ({
   companyId,
   id: newId(),
@@ -135,6 +198,7 @@ const toRefund = (
   comment: null,
   bankReason: reason,
   source,
+  disputed,
   booked,
   status: 'COMPLETED',
   failure: null,
@@ -156,26 +220,26 @@ async function changeCharge(tx: Tx, charge: Charge, refund: Refund, now: Date): 
 }
 
 /**
- * Books a return, what its recipients pay of it, and what is left of its charge in pending. Returns
- * what is available then.
+ * Books a return, after what its dispute gives back and before what is left of its charge in
+ * pending. Returns what is available then.
  */
 async function book(
   tx: Tx,
   refund: Refund,
-  { left, parts }: { left: number; parts: Part[] },
+  { given, left, charge }: { given: Posting[]; left: number; charge: Charge | null },
   now: Date,
 ): Promise<number> {
-  const { companyId, endToEndId, amount, chargeId, source } = refund
-  const books = await lockBooks(tx, companyId)
-  const order = { ref: toPublic('rfnd', refund.id), amount, chargeId }
-  const taken = await shiftParts(tx, companyId, order, parts)
+  const { companyId, endToEndId, disputed, chargeId, source } = refund
+  const ref = toPublic('rfnd', refund.id)
+  const amount = toCents(refund.amount - disputed)
   const postings: Posting[] = [
-    ...taken.postings,
-    bankReturn(order, source),
+    ...given,
+    ...(disputed > 0 ? [disputeLost({ ref, amount: disputed, chargeId })] : []),
+    ...(amount > 0 ? [bankReturn({ ref, amount, chargeId }, source)] : []),
     ...(left > 0 ? [chargeReleased({ endToEndId, amount: toCents(left), chargeId })] : []),
   ]
-  const after = await post(tx, companyId, postings, now, books, taken.entries)
-  return after!.balance.available
+  const books = await postOfCharge(tx, companyId, { charge, ref }, postings, now)
+  return books.balance.available
 }
 
 function mailOf(company: Company, refund: Refund, available: number, now: Date) {

@@ -1,22 +1,38 @@
 import type { Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
-import { refundHeld, refundPaid, refundReleased } from '../../ledger/recipes.ts'
-import { type Part, type Shift, shiftParts } from '../../ledger/recipients.ts'
+import { disputeAccepted, refundHeld, refundPaid, refundReleased } from '../../ledger/recipes.ts'
+import type { Shift } from '../../ledger/recipients.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
-import { toCents } from '../../lib/money.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Uses } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
-import { partsOfChange } from '../charges/split.ts'
+import { type Charge, refundableOf } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
-import { requireUnmatched, undecidedOf } from '../payments/rules.ts'
+import { holdAgain, recordEnd } from '../disputes/holds.ts'
+import { postOfCharge, shiftOf } from '../disputes/parts.ts'
+import {
+  accept,
+  activeOf,
+  afterRefund,
+  type Dispute,
+  isOpen,
+  requireOpen,
+  takenFromHold,
+} from '../disputes/rules.ts'
+import * as disputes from '../disputes/store.ts'
+import { lockPaid, type Paid } from '../payments/lock.ts'
+import { type Payment, requireUnmatched, undecidedOf } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
 import { TASK } from '../tasks.ts'
 import type { Refund, RefundSource } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** Records a refund of a charge and holds its money. A task orders it at the bank afterwards. */
+/**
+ * Records a refund of a charge and holds its money. A task orders it at the bank afterwards. If the
+ * payer disputes the charge, what is held for that is a part of the refund.
+ */
 export async function refundCharge(
   tx: Tx,
   app: Uses<'clock' | 'providers'>,
@@ -30,14 +46,16 @@ export async function refundCharge(
   const { booked } = charge
   // If no bank can carry it out, this throws before anything is held.
   const { source: paymentSource } = app.providers.of(company, !booked)
+  const endToEndId = charge.endToEndId!
+  const of = { companyId: company.id, source: paymentSource, endToEndId }
+  const { dispute, disputed } = await disputedPart(tx, of, amount, refundableOf(charge))
   const held = { ...charge, refunded: toCents(charge.refunded + amount) }
   await record(tx, [{ charge: held, event: null, at: now }])
-  const endToEndId = charge.endToEndId!
-  const intent = { endToEndId, paymentSource, chargeId, amount, comment, source, booked }
-  return begin(tx, company, intent, now, partsOfChange(charge, held))
+  const intent = { endToEndId, paymentSource, chargeId, amount, comment, source, disputed, booked }
+  return begin(tx, company, intent, now, { dispute, charge: held })
 }
 
-/** Records a refund of a payment that matched no charge. */
+/** Records a refund of a payment that matched no charge. If it is disputed, that ends by it. */
 export async function refundPayment(
   tx: Tx,
   app: Uses<'clock' | 'providers'>,
@@ -48,28 +66,106 @@ export async function refundPayment(
   const now = app.clock.now()
   const payment = await payments.lockUnmatched(tx, company.id, endToEndId)
   if (!payment) throw problem('payment_not_found')
-  requireUnmatched(payment)
+  if (payment.status !== 'DISPUTED') requireUnmatched(payment)
   rules.requireInTime(payment.receivedAt, now)
   const { booked, source: paymentSource } = payment
   const amount = undecidedOf(payment)
   app.providers.of(company, !booked)
+  const { dispute, disputed } = await disputedPart(tx, payment, amount, amount)
   await payments.updateStatus(tx, { ...payment, status: 'REFUNDING' })
   const of = { endToEndId, paymentSource, chargeId: null, booked }
-  return begin(tx, company, { ...of, amount, comment, source: 'unmatched' }, now)
+  const intent = { ...of, amount, comment, source: 'unmatched' as const, disputed }
+  return begin(tx, company, intent, now, { dispute, charge: null })
+}
+
+/**
+ * Returns what a payer disputes, because the company agrees. That is a refund of what is held. If
+ * nothing is held, it went back before, or is on its way. Repeated, it changes nothing.
+ */
+export async function acceptDispute(
+  tx: Tx,
+  app: Uses<'clock' | 'providers'>,
+  company: Company,
+  id: Uuid,
+): Promise<{ dispute: Dispute; changed: boolean }> {
+  const seen = await disputes.find(tx, company.id, id)
+  if (!seen) throw problem('dispute_not_found')
+  const paid = await lockPaid(tx, company.id, seen.paymentSource, seen.endToEndId)
+  const dispute = await disputes.find(tx, company.id, id, 'for update')
+  if (dispute!.status === 'ACCEPTED') return { dispute: dispute!, changed: false }
+  requireOpen(dispute!)
+  await returnHeld(tx, app, company, paid!, dispute!)
+  return { dispute: (await disputes.find(tx, company.id, id))!, changed: true }
+}
+
+async function returnHeld(
+  tx: Tx,
+  app: Uses<'clock' | 'providers'>,
+  company: Company,
+  { payment, charge }: Paid,
+  dispute: Dispute,
+): Promise<void> {
+  const now = app.clock.now()
+  const { held: amount, chargeId, endToEndId } = dispute
+  if (amount === 0) {
+    return recordEnd(tx, dispute, accept(dispute, now), charge?.externalId ?? null, now)
+  }
+  if (chargeId) await refundCharge(tx, app, company, chargeId, { value: amount })
+  else if (payment.status === 'DISPUTED') await refundPayment(tx, app, company, endToEndId, {})
+  else await refundKept(tx, app, company, payment, dispute)
+}
+
+/** Records a refund of a payment that was kept without a charge, and is disputed. */
+async function refundKept(
+  tx: Tx,
+  app: Uses<'clock' | 'providers'>,
+  company: Company,
+  { endToEndId, source: paymentSource, receivedAt, booked }: Payment,
+  dispute: Dispute,
+): Promise<void> {
+  const now = app.clock.now()
+  rules.requireInTime(receivedAt, now)
+  app.providers.of(company, !booked)
+  const { held: amount } = dispute
+  const of = { endToEndId, paymentSource, chargeId: null, booked, comment: null }
+  const intent = { ...of, amount, source: 'available' as const, disputed: amount }
+  await begin(tx, company, intent, now, { dispute, charge: null })
 }
 
 type Intent = Pick<
   Refund,
-  'endToEndId' | 'paymentSource' | 'chargeId' | 'amount' | 'comment' | 'source' | 'booked'
+  | 'endToEndId'
+  | 'paymentSource'
+  | 'chargeId'
+  | 'amount'
+  | 'comment'
+  | 'source'
+  | 'disputed'
+  | 'booked'
 >
 
-/** `parts` is what the recipients of the charge pay of it. */
+/** The dispute that a refund takes money from, if it takes any, and the charge after it. */
+type Of = { dispute: Dispute | null; charge: Charge | null }
+
+/** How much of a refund is held for a dispute of its payment. `left` is all that can go back. */
+async function disputedPart(
+  tx: Tx,
+  { companyId, source, endToEndId }: Pick<Payment, 'companyId' | 'source' | 'endToEndId'>,
+  amount: number,
+  left: number,
+): Promise<{ dispute: Dispute | null; disputed: Cents }> {
+  const all = await disputes.lockOfPayment(tx, companyId, source, endToEndId)
+  const dispute = activeOf(all, [])
+  if (!dispute) return { dispute, disputed: toCents(0) }
+  return { dispute, disputed: takenFromHold(amount, left, dispute.held) }
+}
+
 async function begin(
   tx: Tx,
   company: Company,
   intent: Intent,
   now: Date,
-  parts: Part[] = [],
+  { dispute, charge }: Of,
 ): Promise<Refund> {
   const refund: Refund = {
     companyId: company.id,
@@ -86,19 +182,28 @@ async function begin(
     createdAt: now,
   }
   await store.insert(tx, refund)
-  if (refund.booked) await hold(tx, refund, parts, now)
+  if (dispute && refund.disputed > 0) {
+    const after = afterRefund(dispute, refund.disputed, refund.id, now)
+    await recordEnd(tx, dispute, after, charge?.externalId ?? null, now)
+  }
+  if (refund.booked) await hold(tx, refund, charge, now)
   tx.wake(TASK.refunds)
   return refund
 }
 
-async function hold(tx: Tx, refund: Refund, parts: Part[], now: Date): Promise<void> {
-  const { companyId, amount, source } = refund
+async function hold(tx: Tx, refund: Refund, charge: Charge | null, now: Date): Promise<void> {
+  const { companyId, amount, source, disputed } = refund
   const books = await lockBooks(tx, companyId)
   const order = orderOf(refund)
-  const taken = await shiftParts(tx, companyId, order, parts)
+  const taken = await shiftOf(tx, charge, order.ref)
   const own = books.balance[source]
-  if (amount > own - taken.moved) throw insufficient(amount, { source, own, taken })
-  const postings = [...taken.postings, refundHeld(order, source)]
+  const rest = toCents(amount - disputed)
+  if (rest > own - taken.moved && rest > 0) throw insufficient(rest, { source, own, taken })
+  const postings = [
+    ...taken.postings,
+    ...(disputed > 0 ? [disputeAccepted({ ...order, amount: disputed })] : []),
+    ...(rest > 0 ? [refundHeld({ ...order, amount: rest }, source)] : []),
+  ]
   await post(tx, companyId, postings, now, books, taken.entries)
 }
 
@@ -133,7 +238,7 @@ export async function completeRefund(
   const refund = rules.complete(current, returnId, now)
   await store.finish(tx, refund)
   if (refund.chargeId) await announceReturn(tx, refund, refund.chargeId, now)
-  else await endPayment(tx, refund)
+  else if (refund.source === 'unmatched') await endPayment(tx, refund)
   await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund))] : [], now)
 }
 
@@ -143,14 +248,30 @@ async function announceReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date)
   const returned = await store.sumReturned(tx, companyId, chargeId)
   const after = rules.afterReturn(charge, returned)
   await record(tx, [{ charge: after, event: 'charge.refunded', refund, at: now }])
+  if (after.paymentStatus === 'REFUNDED') await settleEmpty(tx, refund, charge.externalId, now)
+}
+
+/** If a dispute was opened while all of the payment was on its way back, it ends with that. */
+async function settleEmpty(
+  tx: Tx,
+  { companyId, paymentSource, endToEndId, id }: Refund,
+  externalId: string | null,
+  now: Date,
+): Promise<void> {
+  const all = await disputes.lockOfPayment(tx, companyId, paymentSource, endToEndId)
+  const dispute = all.find(isOpen)
+  if (!dispute || dispute.held > 0) return
+  await recordEnd(tx, dispute, { ...accept(dispute, now), refundId: id }, externalId, now)
 }
 
 /**
  * Records that the bank has rejected the refund, and releases the hold. That counts only if no
- * other worker has claimed the refund since, because it may be ordering it at this moment.
+ * other worker has claimed the refund since, because it may be ordering it at this moment. What
+ * was disputed before is held for that again.
  */
 export async function failRefund(
   tx: Tx,
+  app: Uses<'vault'>,
   { companyId, id, attempts }: Refund,
   reason: string,
   now: Date,
@@ -159,15 +280,19 @@ export async function failRefund(
   if (current?.status !== 'PROCESSING' || current.attempts !== attempts) return
   const refund = rules.fail(current, reason, now)
   await store.finish(tx, refund)
-  const { to, parts } = refund.chargeId
-    ? await releaseOfCharge(tx, refund, refund.chargeId, now)
-    : { to: await releaseOfPayment(tx, refund), parts: [] }
+  const to = await releaseTo(tx, refund, now)
   if (!refund.booked) return
-  const books = await lockBooks(tx, companyId)
-  const order = orderOf(refund)
-  const given = await shiftParts(tx, companyId, order, parts)
-  const postings = [refundReleased(order, to), ...given.postings]
-  await post(tx, companyId, postings, now, books, given.entries)
+  await post(tx, companyId, [refundReleased(orderOf(refund), to)], now)
+  const paid = await lockPaid(tx, companyId, refund.paymentSource, refund.endToEndId)
+  if (!paid) return
+  await holdAgain(tx, app, paid, refund, now)
+  const { charge } = refund.chargeId === null ? { charge: null } : paid
+  await postOfCharge(tx, companyId, { charge, ref: orderOf(refund).ref }, [], now)
+}
+
+async function releaseTo(tx: Tx, refund: Refund, now: Date): Promise<RefundSource> {
+  if (refund.chargeId) return releaseOfCharge(tx, refund, refund.chargeId, now)
+  return refund.source === 'unmatched' ? releaseOfPayment(tx, refund) : refund.source
 }
 
 async function releaseOfCharge(
@@ -175,13 +300,13 @@ async function releaseOfCharge(
   refund: Refund,
   chargeId: Uuid,
   now: Date,
-): Promise<{ to: RefundSource; parts: Part[] }> {
+): Promise<RefundSource> {
   const { companyId } = refund
   const charge = await lockCharge(tx, companyId, chargeId)
   const sum = await store.sumUnfailed(tx, companyId, chargeId)
   const released = { ...charge, refunded: rules.refundedOf(charge, sum) }
   await record(tx, [{ charge: released, event: null, at: now }])
-  return { to: rules.releasedTo(refund, charge), parts: partsOfChange(charge, released) }
+  return rules.releasedTo(refund, charge)
 }
 
 /** If the bank has returned the payment by itself, nothing of it waits for a decision. */

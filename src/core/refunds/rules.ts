@@ -3,14 +3,20 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { PixReturn, ReturnReason, Source } from '../../provider/port.ts'
-import { type Charge, receivedOf, refundableOf } from '../charges/rules.ts'
-import { type Payment, undecidedOf } from '../payments/rules.ts'
+import {
+  accountOf,
+  type Charge,
+  type MoneyAccount,
+  receivedOf,
+  refundableOf,
+} from '../charges/rules.ts'
+import { isUndecided, type Payment, undecidedOf } from '../payments/rules.ts'
 
 export const REFUND_STATES = ['PROCESSING', 'COMPLETED', 'FAILED'] as const
 export type RefundState = (typeof REFUND_STATES)[number]
 
 /** The account that the money of a refund is held from. */
-export type RefundSource = 'available' | 'pending' | 'unmatched'
+export type RefundSource = MoneyAccount
 
 /** Money that goes back to its payer, of a charge or of a payment that matched none. */
 export type Refund = {
@@ -25,6 +31,8 @@ export type Refund = {
   /** Why the bank has returned the money by itself; null if the company has ordered it. */
   bankReason: ReturnReason | null
   source: RefundSource
+  /** How much of it was held for a dispute. The rest is from the source. */
+  disputed: Cents
   booked: boolean
   status: RefundState
   failure: string | null
@@ -58,7 +66,7 @@ export function plan(
   if (amount > left) {
     throw impossible(`value: ${amount} cents are more than the ${left} that can still go back.`)
   }
-  return { amount, source: charge.paymentStatus === 'PAID' ? 'pending' : 'available' }
+  return { amount, source: accountOf(charge) }
 }
 
 export function requireInTime(receivedAt: Date, now: Date): void {
@@ -85,8 +93,8 @@ export const afterReturn = (charge: Charge, returned: number): Charge =>
  * Where the hold of a failed refund goes back to. If it was taken from pending money and the charge
  * was released in the meantime, it goes to available.
  */
-export const releasedTo = ({ source }: Refund, { paymentStatus }: Charge): RefundSource =>
-  source === 'pending' && paymentStatus !== 'PAID' ? 'available' : source
+export const releasedTo = ({ source }: Refund, charge: Charge): RefundSource =>
+  source === 'pending' ? accountOf(charge) : source
 
 /**
  * How much of a charge counts as refunded. While a refund is being ordered, the bank may return the
@@ -113,22 +121,29 @@ export const newReturns = (returns: PixReturn[], recorded: Refund[]): PixReturn[
       !recorded.some((refund) => refund.returnId === returnId || refund.id === orderId),
   )
 
+/** What is not held for a dispute: of a paid charge in pending, of a payment that is unmatched. */
+type Free = { pending: number; unmatched: number }
+
+/** What of a payment waits for a decision and is not held for a dispute. */
+export const freeOf = (payment: Payment, held: number): number =>
+  isUndecided(payment) ? Math.max(0, undecidedOf(payment) - held) : 0
+
 /**
  * The account that money is taken from which the bank has returned by itself: the one that it is
  * in. If it is not there any more, or is held for a refund, it is taken from available.
  */
-export function sourceOfReturn(
-  amount: Cents,
-  payment: Payment,
-  charge: Charge | null,
-  pending: number,
-): RefundSource {
-  if (payment.status === 'UNMATCHED' && amount <= undecidedOf(payment)) return 'unmatched'
-  return charge?.paymentStatus === 'PAID' && amount <= pending ? 'pending' : 'available'
+export function sourceOfReturn(amount: number, charge: Charge | null, free: Free): RefundSource {
+  if (amount <= free.unmatched) return 'unmatched'
+  if (charge === null || amount > free.pending) return 'available'
+  return accountOf(charge)
 }
 
-/** A payment of which the bank has returned a part. If nothing is left, it waits no more. */
-export function withReturn(payment: Payment, amount: Cents): Payment {
+/**
+ * A payment of which the bank has returned a part. If nothing is left, it waits no more. If nobody
+ * disputes it any more, it waits as before.
+ */
+export function withReturn(payment: Payment, amount: Cents, isDisputed: boolean): Payment {
   const after = { ...payment, returned: toCents(payment.returned + amount) }
-  return { ...after, status: undecidedOf(after) === 0 ? 'REFUNDED' : payment.status }
+  if (undecidedOf(after) === 0) return { ...after, status: 'REFUNDED' }
+  return { ...after, status: isDisputed ? 'DISPUTED' : 'UNMATCHED' }
 }

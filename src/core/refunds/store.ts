@@ -17,6 +17,7 @@ const REFUND = companyTableOf<Refund>('refunds', {
   comment: ['comment', 'text'],
   bankReason: ['bank_reason', 'text'],
   source: ['source', 'text'],
+  disputed: ['disputed', 'cents'],
   booked: ['booked', 'bool'],
   status: ['status', 'text'],
   failure: ['failure', 'text'],

@@ -140,7 +140,9 @@ export function alreadyPending({ id, status, confirmedAt }: Withdrawal): Problem
 export const insufficient = (value: Cents, available: number): Problem =>
   problem(
     'insufficient_balance',
-    `value: ${value} cents are more than the ${available} cents in the available balance.`,
+    available < 0
+      ? `value: the available balance is ${-available} cents below zero, because money that was withdrawn is disputed or was returned by the bank. Nothing can be withdrawn until the next money that you receive has made up for it.`
+      : `value: ${value} cents are more than the ${available} cents in the available balance.`,
   )
 
 export const recipientLacks = (value: number, available: number): Problem =>

@@ -5,6 +5,7 @@ import { ClockMove, ClockView } from '../../core/clocks/view.ts'
 import { CompanyChange, CompanyInCharge, CompanyView } from '../../core/companies/view.ts'
 import * as customers from '../../core/customers/view.ts'
 import { DeliveryView, Replay, Replayed } from '../../core/deliveries/view.ts'
+import * as disputes from '../../core/disputes/view.ts'
 import { EventView } from '../../core/feed/view.ts'
 import { Acceptance, UnmatchedPayment } from '../../core/payments/view.ts'
 import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
@@ -47,6 +48,9 @@ const BODIES = {
   ClockMove,
   KeyPayment,
   NewBankReturn,
+  NewDefense: disputes.NewDefense,
+  NewDispute: disputes.NewDispute,
+  DisputeDecision: disputes.DisputeDecision,
 }
 
 const RESOURCES = {
@@ -72,6 +76,7 @@ const RESOURCES = {
   RecurrenceTemplate: recurrences.TemplateView,
   Refund: RefundView,
   UnmatchedPayment,
+  Dispute: disputes.DisputeView,
   Webhook: webhooks.WebhookView,
   WebhookWithSecret: webhooks.WebhookWithSecret,
   Delivery: DeliveryView,
@@ -101,6 +106,7 @@ const ENUMS = {
   Frequency: RecurrenceView.properties.frequency,
   RecurrenceAuthStatus: RecurrenceView.properties.recurrenceAuthStatus,
   RefundStatus: RefundView.properties.status,
+  DisputeStatus: disputes.DisputeView.properties.status,
   UnmatchedStatus: UnmatchedPayment.properties.status,
   UnmatchedReason: UnmatchedPayment.properties.reason,
   EventType: webhooks.WebhookView.properties.events.items,

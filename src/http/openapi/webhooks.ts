@@ -1,6 +1,7 @@
 import { PAYMENT_STATUSES, UNMATCHED_REASONS } from '../../core/charges/rules.ts'
 import { headersOf, signerOf } from '../../core/deliveries/signing.ts'
 import { deliveryIdOf } from '../../core/deliveries/view.ts'
+import { DISPUTE_STATES } from '../../core/disputes/rules.ts'
 import * as events from '../../core/events.ts'
 import { RecurrenceView } from '../../core/recurrences/view.ts'
 import { STATUSES as WITHDRAWAL_STATUSES } from '../../core/withdrawals/rules.ts'
@@ -20,6 +21,16 @@ const SUBSCRIPTION = { ...OF, id: uuid(3), value: 1990 }
 const COLLECTED = { ...CHARGE, externalId: null, recurrenceId: uuid(3) }
 const REFUND = { id: uuid(7), amount: 500 }
 const WITHDRAWAL = { ...OF, id: uuid(4), value: 5000 }
+const DISPUTE = {
+  ...OF,
+  id: uuid(8),
+  amount: 1990,
+  reason: 'FRAUD',
+  endToEndId: 'E9999999920260816120000000000001',
+  chargeId: CHARGE.id,
+  deadline: new Date('2026-08-23T12:00:00.000Z'),
+  paymentSource: 'bank',
+} as const
 const WEBHOOK = uuid(5)
 const UNMATCHED = {
   ...OF,
@@ -71,6 +82,16 @@ const collection = (
   when,
   body: events.collectionEvent(type, { ...COLLECTED, paymentStatus }, AT).payload,
 })
+const dispute = (
+  type: events.DisputeType,
+  status: string,
+  when: string,
+  hoursLeft?: number,
+): Documented => ({
+  type,
+  when,
+  body: events.disputeEvent(type, { ...DISPUTE, status }, EXTERNAL_ID, AT, hoursLeft).payload,
+})
 const withdrawal = (type: events.WithdrawalType, status: string, when: string): Documented => ({
   type,
   when,
@@ -120,6 +141,17 @@ const EVENTS: Documented[] = [
     'EXPIRED',
     'A charge of a subscription could not be collected.',
   ),
+  dispute('dispute.opened', 'OPEN', 'A payer disputes a payment (MED); its money is held.'),
+  dispute(
+    'dispute.deadline',
+    'OPEN',
+    'A dispute is not answered 48, 24 or 6 hours before its deadline.',
+    48,
+  ),
+  dispute('dispute.accepted', 'ACCEPTED', 'The disputed money goes back by a refund.'),
+  dispute('dispute.won', 'WON', 'The bank has rejected the claim; the money is yours again.'),
+  dispute('dispute.lost', 'LOST', 'The bank has accepted the claim, or has returned the money.'),
+  dispute('dispute.canceled', 'CANCELED', 'The claim was withdrawn; the money is yours again.'),
   withdrawal('withdrawal.completed', 'COMPLETED', 'A withdrawal was sent.'),
   withdrawal('withdrawal.failed', 'FAILED', 'A withdrawal failed; its money is available again.'),
   {
@@ -198,6 +230,21 @@ const SUBJECTS: Record<string, Schema> = {
     'reason',
   ),
   EventSubscriptionId: object({ id: text('rec_…') }),
+  EventDispute: object(
+    {
+      id: text('dispute_…'),
+      status: oneOf(DISPUTE_STATES, 'The status of that moment'),
+      amount: cents,
+      reason: oneOf(RETURN_REASONS, 'What the payer claims'),
+      endToEndId: text('The scheme’s id of the disputed payment'),
+      chargeId: text('The charge that it has paid, if there is one'),
+      deadline: { type: 'string', format: 'date-time', description: 'Until when you can answer' },
+      hoursLeft: { type: 'integer', description: 'Of dispute.deadline: how many hours are left' },
+    },
+    'chargeId',
+    'deadline',
+    'hoursLeft',
+  ),
   EventWithdrawal: object({
     id: text('wd_…'),
     status: oneOf(WITHDRAWAL_STATUSES, 'The status of that moment'),

@@ -4,6 +4,7 @@ import { chargeRoutes } from './charges.ts'
 import { companyRoutes } from './company.ts'
 import { customerRoutes } from './customers.ts'
 import { deliveryRoutes } from './deliveries.ts'
+import { disputeRoutes } from './disputes.ts'
 import { eventRoutes } from './events.ts'
 import { paymentRoutes } from './payments.ts'
 import { productRoutes } from './products.ts'
@@ -22,6 +23,7 @@ export const ROUTES: readonly Route[] = [
   ...recurrenceRoutes,
   ...refundRoutes,
   ...paymentRoutes,
+  ...disputeRoutes,
   ...customerRoutes,
   ...productRoutes,
   ...webhookRoutes,

@@ -3,16 +3,23 @@ import { moveClock, oneMoveAtATime, readClock, untilAdvanced } from '../../core/
 import { moveFaults } from '../../core/clocks/rules.ts'
 import { ClockMove, ClockView, showClock } from '../../core/clocks/view.ts'
 import { waitUntilApplied } from '../../core/companies/announce.ts'
+import { DisputeDecision, DisputeView, NewDispute } from '../../core/disputes/view.ts'
 import { recordUnnamed, sendUnnamed } from '../../core/payments/commands.ts'
 import { showUnmatched, UnmatchedPayment } from '../../core/payments/view.ts'
 import { noPayment, recordOwnReturn, returnAtSimulator } from '../../core/refunds/bank-returns.ts'
 import { NewBankReturn, RefundView, showRefund } from '../../core/refunds/view.ts'
+import {
+  decideAtSimulator,
+  openAtSimulator,
+  recordOwnDispute,
+} from '../../core/simulated-bank/disputes.ts'
 import { KeyPayment } from '../../core/simulated-bank/view.ts'
 import { showNewCode } from '../../core/withdrawals/commands.ts'
 import { WithdrawalCode } from '../../core/withdrawals/view.ts'
 import { newId } from '../../lib/ids.ts'
 import { type Call, route } from '../route.ts'
-import { itself, newCode, read, returned, unmatched } from '../samples.ts'
+import { disputed, itself, newCode, read, returned, unmatched } from '../samples.ts'
+import { disputeIdOf, shown } from './disputes.ts'
 import { endToEndIdOf } from './payments.ts'
 import { withdrawalIdOf } from './withdrawals.ts'
 
@@ -142,6 +149,71 @@ const returnOne = route({
   },
 })
 
+const dispute = route({
+  method: 'POST',
+  path: '/sandbox/payment/{endToEndId}/dispute',
+  operationId: 'openDispute',
+  client: ['sandbox', 'openDispute'],
+  changes: {
+    record: 'payment',
+    pt: 'Pix contestado no banco simulado',
+    en: 'Pix disputed at the simulated bank',
+  },
+  sample: disputed,
+  tag: 'Sandbox',
+  summary: 'Let the payer dispute a payment',
+  description:
+    'As a payer does who asks their bank for the money back (MED): the amount is held, and `dispute.opened` follows. The balance may become negative. For a sandbox company only.',
+  scope: 'payments:write',
+  unknownFields: 'refused',
+  body: NewDispute,
+  example: { reason: 'FRAUD', hours: 72 },
+  data: DisputeView,
+  status: 201,
+  message: 'Dispute opened.',
+  problems: ['sandbox_only', 'payment_not_found', 'dispute_not_open'],
+  async handle(call) {
+    const { app, company, body } = call
+    const id = endToEndIdOf(call, noPayment)
+    const told = await openAtSimulator(app, company, id, body, orderOf(call))
+    return call.commit(async (tx) => ({
+      data: await shown(tx, app.vault, await recordOwnDispute(tx, app, company, { told })),
+    }))
+  },
+})
+
+const decide = route({
+  method: 'POST',
+  path: '/sandbox/dispute/{id}/decide',
+  operationId: 'decideDispute',
+  client: ['sandbox', 'decideDispute'],
+  changes: {
+    record: 'dispute',
+    pt: 'Disputa decidida no banco simulado',
+    en: 'Dispute decided at the simulated bank',
+  },
+  sample: disputed,
+  tag: 'Sandbox',
+  summary: 'Let the bank decide a dispute',
+  description:
+    '`won` gives the held money back to you, `lost` returns it to the payer, `canceled` is a claim that is withdrawn. The same decision again changes nothing. For a sandbox company only.',
+  scope: 'payments:write',
+  unknownFields: 'refused',
+  body: DisputeDecision,
+  example: { decision: 'won' },
+  data: DisputeView,
+  status: 200,
+  message: 'Dispute decided.',
+  problems: ['sandbox_only', 'dispute_not_found', 'dispute_not_open'],
+  async handle(call) {
+    const { app, company, body } = call
+    const decided = await decideAtSimulator(app, company, disputeIdOf(call), body.decision)
+    return call.commit(async (tx) => ({
+      data: await shown(tx, app.vault, await recordOwnDispute(tx, app, company, decided)),
+    }))
+  },
+})
+
 const code = route({
   method: 'POST',
   path: '/sandbox/withdraw/{id}/code',
@@ -172,4 +244,4 @@ const code = route({
   },
 })
 
-export const sandboxRoutes = [get, move, receive, returnOne, code]
+export const sandboxRoutes = [get, move, receive, returnOne, dispute, decide, code]

@@ -5,6 +5,7 @@ import { charging } from './charges.ts'
 import { createClient } from './client.ts'
 import { collecting } from './collections.ts'
 import type { Connection } from './connection.ts'
+import { disputing } from './disputes.ts'
 import { findClockGap, type Inspection, inspect } from './inspect.ts'
 import { payouts } from './payouts.ts'
 import { reading } from './received.ts'
@@ -44,6 +45,7 @@ export function createBacen({ connectionOf, clock, limits = {} }: BacenParts): B
     ...charging(at),
     ...reading(at),
     ...refunding(at),
+    ...disputing(at),
     ...agreeing(at),
     ...collecting(at),
     ...callbacks(client),

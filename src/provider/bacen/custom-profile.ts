@@ -249,6 +249,7 @@ export function customProfile(settings: unknown): { profile: Profile } | { fault
       headers: read.values(webhook, base.webhook.headers, 'webhook headers', headerFault),
     },
     payouts: base.payouts,
+    disputes: base.disputes,
   }
   return read.faults.length > 0 ? { faults: read.faults } : { profile }
 }

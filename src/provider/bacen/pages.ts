@@ -5,7 +5,9 @@ import type { Resource } from './profile.ts'
 import { type Fields, fieldsOf, listOf, textOf } from './text.ts'
 
 type List = {
-  resource: Resource
+  /** Null for a list beside API Pix, which has a whole path. */
+  resource: Resource | null
+  path?: string
   /** The field with the entries, and the field with the id of an entry. */
   entries: string
   id: string
@@ -32,7 +34,7 @@ export async function readList(bank: Bank, list: List): Promise<Outcome<Fields[]
     const reply = await bank.ask({
       method: 'GET',
       resource: list.resource,
-      path: '',
+      path: list.path ?? '',
       query: queryOf(bank, list, page),
     })
     // Some banks have no list where it would be empty.

@@ -62,6 +62,8 @@ export type Profile = {
   webhook: { headers: Record<string, string> }
   /** Whether withdrawals can be sent through the bank. */
   payouts: 'efi' | 'inter' | 'sicoob' | null
+  /** How the bank tells of disputes; null if it only returns the money. */
+  disputes: 'efi' | null
 }
 
 /** The resources of charges. The others are those of Pix Automático. */

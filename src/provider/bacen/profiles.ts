@@ -16,6 +16,7 @@ export function bank({ token, ...rest }: Bank): Profile {
     codeFields: ['pixCopiaECola'],
     webhook: { headers: {} },
     payouts: null,
+    disputes: null,
     ...rest,
     token: {
       otherUrls: [],
@@ -64,6 +65,7 @@ const BANKS: Profile[] = [
     // needed, because the callback URL is secret and every callback is confirmed with the bank.
     webhook: { headers: { 'x-skip-mtls-checking': 'true' } },
     payouts: 'efi',
+    disputes: 'efi',
   }),
   bank({
     name: 'inter',

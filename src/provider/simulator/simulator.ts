@@ -21,6 +21,7 @@ import { chargeTxid, staticTxid } from '../txid.ts'
 import { agreeing, type Deciding } from './agreements.ts'
 import { accept, answer, refused, reject } from './answers.ts'
 import { type CollectingDue, collecting } from './collections.ts'
+import { type Disputing, disputing } from './disputes.ts'
 import type { Transfer } from './records.ts'
 import * as records from './records.ts'
 import { addReturns, type Returning, refundOf, returning, withReturns } from './returns.ts'
@@ -47,7 +48,8 @@ export type Simulator = Provider &
   Payouts &
   Deciding &
   CollectingDue &
-  Returning & {
+  Returning &
+  Disputing & {
     /** Throws a problem if the account would hold too much. */
     pay(account: Pick<Payee, 'id' | 'clockAhead_ms'>, payment: Payment): Promise<Transfer>
   }
@@ -101,6 +103,7 @@ export function createSimulator(
     ...agreeing(books, host, nowOf),
     ...collecting(books, nowOf),
     ...returning(books, nowOf),
+    ...disputing(books, nowOf),
   }
 }
 

@@ -178,6 +178,7 @@ const roleText = (language: Visit['language'], role: string): string =>
 const PAGES: Partial<Record<NonNullable<Entry['record']>['type'], string>> = {
   charge: '/charges',
   customer: '/customers',
+  dispute: '/disputes',
   payment: '/unmatched',
   product: '/products',
   recipient: '/recipients',
@@ -268,6 +269,7 @@ const pt = {
     company: 'Empresa',
     customer: 'Cliente',
     delivery: 'Entrega',
+    dispute: 'Disputa',
     invitation: 'Convite',
     key: 'Chave de API',
     payment: 'Pagamento',
@@ -322,6 +324,7 @@ const en: Texts = {
     company: 'Company',
     customer: 'Customer',
     delivery: 'Delivery',
+    dispute: 'Dispute',
     invitation: 'Invitation',
     key: 'API key',
     payment: 'Payment',

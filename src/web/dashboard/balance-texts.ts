@@ -10,6 +10,7 @@ const pt = {
     held: SIDE_WORDS.held,
     unmatched: SIDE_WORDS.unmatched,
     recipients: SIDE_WORDS.recipients,
+    disputed: SIDE_WORDS.disputed,
   } satisfies Record<Account, string>,
   /** What each balance means. */
   meanings: {
@@ -18,9 +19,10 @@ const pt = {
     held: 'Separado para saques e devoluções em andamento.',
     unmatched: 'Pagamentos que não quitaram nenhuma cobrança e aguardam a sua decisão.',
     recipients: 'A parte dos recebedores nas suas vendas, que ainda não foi repassada a eles.',
+    disputed: 'Pagamentos contestados por quem pagou (MED). Ficam reservados até a decisão.',
   } satisfies Record<Account, string>,
   negative:
-    'O saldo disponível está negativo porque o banco devolveu mais do que havia. As próximas vendas cobrem a diferença.',
+    'O saldo disponível está negativo: um pagamento que você já tinha sacado foi contestado ou devolvido pelo banco. Os saques ficam parados até que as próximas vendas cubram a diferença.',
   withdrawals: 'Saques',
   statement: 'Extrato',
   csv: 'Baixar CSV',
@@ -49,6 +51,7 @@ const en: Texts = {
     held: 'Held',
     unmatched: 'Unmatched',
     recipients: 'Of recipients',
+    disputed: 'Disputed',
   },
   meanings: {
     available: 'You can withdraw this amount now.',
@@ -56,9 +59,10 @@ const en: Texts = {
     held: 'Set aside for withdrawals and refunds in progress.',
     unmatched: 'Payments that paid no charge and wait for your decision.',
     recipients: 'The parts of recipients in your sales that were not paid to them yet.',
+    disputed: 'Payments that their payers dispute (MED). They are held until it is decided.',
   },
   negative:
-    'The available balance is below zero because the bank returned more than there was. The next sales cover the difference.',
+    'The available balance is below zero: a payment that you had withdrawn was disputed, or returned by the bank. Withdrawals stop until the next sales cover the difference.',
   withdrawals: 'Withdrawals',
   statement: 'Statement',
   csv: 'Download CSV',
@@ -82,6 +86,10 @@ const en: Texts = {
     SPLIT_SETTLED: 'Parts of recipients settled',
     SPLIT_TAKEN: 'Parts of recipients taken back',
     SPLIT_GIVEN: 'Parts of recipients given again',
+    DISPUTE_HELD: 'Disputed amount held',
+    DISPUTE_RELEASED: 'Disputed amount released',
+    DISPUTE_ACCEPTED: 'Refund of a disputed amount held',
+    DISPUTE_LOST: 'Disputed amount returned by the bank',
   },
   from: 'From',
   to: 'To',

@@ -100,6 +100,11 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Confira o endToEndId na lista de não identificados.',
     en: 'Check the endToEndId in the list of unmatched payments.',
   },
+  dispute_not_found: {
+    means: 'A empresa não tem disputa com este id.',
+    pt: 'Confira o id e se a chave é da empresa certa.',
+    en: 'Check the id, and whether the key is of the right company.',
+  },
   withdrawal_not_found: {
     means: 'A empresa não tem saque com este id.',
     pt: 'Confira o id e se a chave é da empresa certa.',
@@ -149,6 +154,11 @@ const ADVICE: Record<ProblemCode, Advice> = {
     means: 'A cobrança não pode ser devolvida neste valor.',
     pt: 'Consulte quanto já foi devolvido e se o prazo de 90 dias passou.',
     en: 'Check how much was refunded already, and whether 90 days have passed.',
+  },
+  dispute_not_open: {
+    means: 'A disputa já terminou, já foi respondida ou passou do prazo.',
+    pt: 'Veja a situação com GET /dispute/{id}.',
+    en: 'See its status with GET /dispute/{id}.',
   },
   payment_not_unmatched: {
     means: 'O pagamento já foi aceito ou devolvido.',

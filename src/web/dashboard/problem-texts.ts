@@ -45,6 +45,10 @@ const SENTENCES: Partial<Record<ProblemCode, Sentence>> = {
     pt: 'Não é possível devolver este valor. Confira quanto da cobrança ainda pode ser devolvido.',
     en: 'This amount cannot be refunded. Check how much of the charge is left.',
   },
+  dispute_not_open: {
+    pt: 'Esta disputa já terminou, já foi respondida ou passou do prazo.',
+    en: 'This dispute has ended, was answered, or its deadline is over.',
+  },
   payment_not_unmatched: {
     pt: 'Este pagamento já foi aceito ou devolvido.',
     en: 'This payment was already accepted or refunded.',

@@ -13,6 +13,7 @@ const pt = {
     ACCEPTED: 'Aceitos',
     REFUNDING: 'Em devolução',
     REFUNDED: 'Devolvidos',
+    DISPUTED: 'Em disputa',
   } satisfies Record<UnmatchedState, string>,
   filter: 'Situação dos pagamentos',
   reasons: {
@@ -110,6 +111,7 @@ const pt = {
     ACCEPTED: 'Os pagamentos que você aceitar aparecem aqui.',
     REFUNDING: 'Nenhuma devolução em andamento.',
     REFUNDED: 'Os pagamentos que você devolver aparecem aqui.',
+    DISPUTED: 'Nenhum pagamento em disputa.',
   } satisfies Record<UnmatchedState, string>,
   trySandbox: 'Para testar, pague no banco simulado uma cobrança que já foi paga.',
   bank: 'Abrir o banco simulado',
@@ -125,6 +127,7 @@ const en: Texts = {
     ACCEPTED: 'Accepted',
     REFUNDING: 'Being refunded',
     REFUNDED: 'Refunded',
+    DISPUTED: 'Disputed',
   },
   filter: 'State of the payments',
   reasons: {
@@ -219,6 +222,7 @@ const en: Texts = {
     ACCEPTED: 'Payments that you accept appear here.',
     REFUNDING: 'No refund is in progress.',
     REFUNDED: 'Payments that you refund appear here.',
+    DISPUTED: 'No disputed payments.',
   },
   trySandbox: 'To try it, use the simulated bank to pay a charge that is already paid.',
   bank: 'Open the simulated bank',

@@ -41,7 +41,8 @@ import { DASHBOARD } from './texts.ts'
 import { UNMATCHED, type UnmatchedState } from './unmatched-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
-const STATES = PAYMENT_STATES.filter((state) => state !== 'MATCHED')
+/** What is disputed is shown among the disputes. */
+const STATES = PAYMENT_STATES.filter((state) => state !== 'MATCHED' && state !== 'DISPUTED')
 const PAGE_SIZE = '20'
 const MAX_COMMENT = 140
 

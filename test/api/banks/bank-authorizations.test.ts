@@ -21,6 +21,7 @@ const processed: { company: string; agreements: string[]; collections: string[] 
 let deals: (name: string) => boolean = () => true
 const groups = createCallbackBatchers(app.db, {
   recordReturns: async () => {},
+  askDisputes: async () => true,
   syncNamed: async (_app, company, _provider, names) => {
     processed.push({ company: company.id, ...names })
     return new Set([...names.agreements, ...names.collections].filter((name) => deals(name)))

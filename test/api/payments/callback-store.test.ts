@@ -22,6 +22,7 @@ function storing(fail: () => unknown) {
     }) as Database['query'],
   }
   const { store } = createCallbackBatchers(counted, {
+    askDisputes: async () => true,
     syncNamed: async () => new Set(),
     recordReturns: async () => {},
   })
