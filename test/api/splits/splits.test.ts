@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/due.ts'
 import { eventsOf, startApi } from '../../support/api.ts'
+import { decide, openDispute } from '../../support/disputes.ts'
 import { lastCode } from '../../support/mail.ts'
 import { movementsOf, pay, returnOf } from '../../support/payments.ts'
 import {
@@ -299,4 +300,72 @@ test('every rule of a split has its own message, and nothing is written', async 
     client.company.id,
   ])
   assert.deepEqual(count, { count: 0 })
+})
+
+test('a dispute takes from recipients in proportion, and gives it back when it is won', async () => {
+  const client = await api.client()
+  const ids = await makeRecipients(client, 2)
+  const { endToEndId } = await makeSettled(api, client, 1000, [
+    { recipientId: ids[0]!, percent: 3000 },
+    { recipientId: ids[1]!, percent: 1000 },
+  ])
+  const before = await shownBalance(client)
+  const { id } = await openDispute(client, endToEndId, { value: 500 })
+  assert.deepEqual(await netOf(client, ids), [150, 50])
+  const held = { ...before, available: OPENING + 300, disputed: 500, recipients: 200 }
+  assert.deepEqual(await shownBalance(client), held)
+  await requireClean(api, client)
+  await decide(client, id, 'won')
+  assert.deepEqual(await netOf(client, ids), [300, 100])
+  assert.deepEqual(await shownBalance(client), before)
+  await requireClean(api, client)
+})
+
+test('a dispute that is lost after the payout leaves the recipient owing its part', async () => {
+  const client = await api.client()
+  const ids = await makeRecipients(client, 2)
+  const { endToEndId } = await makeSettled(api, client, 1000, [
+    { recipientId: ids[0]!, percent: 3000 },
+    { recipientId: ids[1]!, percent: 1000 },
+  ])
+  await payOut(client, ids[0]!)
+  const { id } = await openDispute(client, endToEndId)
+  assert.deepEqual(await netOf(client, ids), [-300, 0])
+  assert.equal((await shownBalance(client)).available, OPENING - 300)
+  await decide(client, id, 'lost')
+  assert.deepEqual(await netOf(client, ids), [-300, 0])
+  assert.deepEqual(await shownBalance(client), {
+    available: OPENING - 300,
+    pending: 0,
+    held: 0,
+    unmatched: 0,
+  })
+  await requireClean(api, client)
+})
+
+test('the refund of a disputed charge takes nothing twice, and if it fails each has what is not disputed', async () => {
+  const client = await api.client()
+  const [id] = await makeRecipients(client, 1)
+  const charge = await makeSettled(api, client, 70_000, [{ recipientId: id!, percent: 5000 }])
+  await openDispute(client, charge.endToEndId, { value: 10_000 })
+  assert.deepEqual(await netOf(client, [id!]), [30_000])
+  dataOf(await client.post(`/refund/${charge.id}`, { value: 66_666 }))
+  assert.deepEqual(await netOf(client, [id!]), [1667])
+  await carryOut()
+  assert.deepEqual(await netOf(client, [id!]), [30_000])
+  await requireClean(api, client)
+})
+
+test('a charge that is disputed while it is pending gives recipients their parts of the rest', async () => {
+  const client = await api.client()
+  const [id] = await makeRecipients(client, 1)
+  const charge = await makeSplit(client, 1000, [{ recipientId: id!, percent: 5000 }])
+  const endToEndId = await pay(api, charge.brCode)
+  const dispute = await openDispute(client, endToEndId, { value: 400 })
+  await release(api)
+  assert.deepEqual(await netOf(client, [id!]), [300])
+  await requireClean(api, client)
+  await decide(client, dispute.id, 'won')
+  assert.deepEqual(await netOf(client, [id!]), [500])
+  await requireClean(api, client)
 })
