@@ -51,6 +51,7 @@ const MAY_USE: Record<string, string[]> = {
     'mails',
     'orders.ts',
     'products',
+    'recipients',
     'tasks.ts',
   ],
   clocks: ['app.ts', 'companies', 'due.ts', 'fields.ts', 'tasks.ts'],
@@ -130,6 +131,7 @@ const MAY_USE: Record<string, string[]> = {
     'recurrences',
     'reminders',
   ],
+  recipients: ['app.ts', 'companies', 'fields.ts', 'letters', 'mails'],
   reconciliation: [
     'app.ts',
     'banks',
@@ -222,6 +224,7 @@ const MAY_USE: Record<string, string[]> = {
     'payments',
     'people',
     'places',
+    'recipients',
     'tasks.ts',
   ],
 }

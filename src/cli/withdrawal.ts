@@ -1,4 +1,5 @@
 import { ascending, listOfAll } from '../core/places/across.ts'
+import { keyOf } from '../core/withdrawals/destinations.ts'
 import { completeManually, failManually } from '../core/withdrawals/manual-payouts.ts'
 import type { Withdrawal } from '../core/withdrawals/rules.ts'
 import { listWaiting, type WaitingPayout } from '../core/withdrawals/store.ts'
@@ -18,17 +19,18 @@ const list: Command = {
   run: ({ options }) =>
     withApp(async (app) => {
       const company = options.company ? await requireCompany(app.db, options.company) : null
-      const waiting = company
+      const found = company
         ? await listWaiting(app.db, company.id)
         : await listOfAll(app, (db) => listWaiting(db, null), {
             companyOf: ({ companyId }) => companyId,
             compare: ascending(({ id }) => id),
           })
+      const waiting = found.map((one) => ({ ...one, destination: keyOf(app.vault, one) }))
       return { json: waiting.map(show), text: table(waiting) }
     }, options.company),
 }
 
-const show = ({ id, orderedAt, differs, ...fields }: WaitingPayout) => ({
+const show = ({ id, orderedAt, differs, keySealed: _, ...fields }: WaitingPayout) => ({
   id: toPublic('wd', id),
   ...fields,
   note: noteOf({ orderedAt, differs }),

@@ -292,16 +292,23 @@ export function disputeEvent(
   return ownEvent(type, { companyId, externalId, devMode }, { dispute }, at)
 }
 
-type WithdrawalMoment = { companyId: Uuid; id: Uuid; status: string; value: number }
+type WithdrawalMoment = {
+  companyId: Uuid
+  id: Uuid
+  status: string
+  value: number
+  recipientId?: Uuid | null
+}
 
 export type WithdrawalType = 'withdrawal.completed' | 'withdrawal.failed'
 
 export function withdrawalEvent(
   type: WithdrawalType,
-  { companyId, id, status, value }: WithdrawalMoment,
+  { companyId, id, status, value, recipientId = null }: WithdrawalMoment,
   at: Date,
 ): Event {
-  const subjects = { withdrawal: { id: toPublic('wd', id), status, value } }
+  const recipient = recipientId && { recipientId: toPublic('rcpt', recipientId) }
+  const subjects = { withdrawal: { id: toPublic('wd', id), status, value, ...recipient } }
   return ownEvent(type, { companyId, externalId: null, ...MONEY }, subjects, at)
 }
 

@@ -22,6 +22,7 @@ export const TAGS: Record<Route['tag'], string> = {
   Webhooks: 'Addresses of yours that receive events, and the log of what was sent to them.',
   Events: 'Every event in order, for clients that poll instead of receiving webhooks.',
   Balance: 'The balance, its statement, and withdrawals.',
+  Recipients: 'Who gets parts of what the company is paid, what they have, and payouts to them.',
   Company: 'The company of the key.',
   Sandbox: 'What only a sandbox company can do.',
   Requests: 'The requests that the company has sent, to find out why one failed.',
@@ -38,6 +39,7 @@ const PATH_PARAMETERS: [path: RegExp, description: string, example: string][] = 
   [/^\/event/, 'An event', 'evt_01k3e8r8v0e008000000000001'],
   [/^\/pix-automatic/, 'A subscription', 'rec_01k3e8r8v0e008000000000001'],
   [/^\/payment/, 'The scheme’s id of the payment', 'E9999999920260820150000000000001'],
+  [/^\/recipient/, 'A recipient', 'rcpt_01k3e8r8v0e008000000000001'],
   [/^\/(sandbox\/)?dispute/, 'A dispute', 'dispute_01k3e8r8v0e008000000000001'],
   [/^\/account-balance/, 'A withdrawal', 'wd_01k3e8r8v0e008000000000001'],
 ]

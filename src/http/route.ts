@@ -101,6 +101,7 @@ export type Route = {
     | 'Subscriptions'
     | 'Sandbox'
     | 'Requests'
+    | 'Recipients'
   summary: string
   description?: string
   scope: Scope

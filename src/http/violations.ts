@@ -1,6 +1,7 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import { allInvalid } from '../lib/problems.ts'
 import { isLocalDate } from '../pix/local-time.ts'
+import { plainPixKey } from '../pix/pix-key.ts'
 import { canonical } from './body.ts'
 import type { Schema } from './schema.ts'
 
@@ -39,6 +40,7 @@ const FORMATS = {
   date: isLocalDate,
   'day-or-time': (text: string) => isLocalDate(text) || isDateTime(text),
   'http-url': URL.canParse,
+  'pix-key': (text: string) => plainPixKey(text) !== null,
 }
 for (const ajv of [bodies, queries]) {
   for (const [name, format] of Object.entries(FORMATS)) {

@@ -5,6 +5,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { type Balance, type Books, EMPTY, enter } from './books.ts'
 import { BOOKS, ENTRY } from './columns.ts'
 import type { Posting } from './recipes.ts'
+import { insertEntries, type RecipientEntry } from './recipients.ts'
 
 /** Opens the books of a new company. */
 export async function openBooks(tx: Tx, companyId: Uuid): Promise<void> {
@@ -46,7 +47,7 @@ export async function lockBooksOfMany(
 
 /**
  * The only writer of the ledger. The company's balance changes once, however many postings there
- * are. Returns the books after them.
+ * are. `parts` is what they change for recipients. Returns the books after them.
  */
 export async function post(
   tx: Tx,
@@ -54,10 +55,18 @@ export async function post(
   postings: Posting[],
   now: Date,
   locked?: Books,
+  parts: RecipientEntry[] = [],
 ): Promise<Books | null> {
-  if (postings.length === 0) return locked ?? null
+  assert(parts.length === 0 || locked, 'parts are entered while the books are locked')
+  if (postings.length + parts.length === 0) return locked ?? null
   const before = locked ?? (await lockBooks(tx, companyId))
-  const [books] = await postAll(tx, [{ companyId, postings, now, locked: before }])
+  const group = { companyId, postings, now, locked: before }
+  const [books] = postings.length > 0 ? await postAll(tx, [group]) : [before]
+  const of = { companyId, posted: books!.entries, createdAt: now }
+  await insertEntries(
+    tx,
+    parts.map((part) => ({ ...part, ...of })),
+  )
   return books!
 }
 

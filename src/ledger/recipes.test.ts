@@ -24,6 +24,9 @@ import {
   refundHeld,
   refundPaid,
   refundReleased,
+  splitGiven,
+  splitSettled,
+  splitTaken,
   withdrawalHeld,
   withdrawalPaid,
   withdrawalReleased,
@@ -65,6 +68,14 @@ const RECIPES: [Posting, kindAndRef: string, Effects][] = [
   [withdrawalHeld(withdrawal), 'WITHDRAWAL_HELD wd_1', { available: -700, held: 700 }],
   [withdrawalPaid(withdrawal), 'WITHDRAWAL_PAID wd_1', { held: -700, bank: -700 }],
   [withdrawalReleased(withdrawal), 'WITHDRAWAL_RELEASED wd_1', { held: -700, available: 700 }],
+  [
+    withdrawalHeld(withdrawal, 'recipients'),
+    'WITHDRAWAL_HELD wd_1',
+    { recipients: -700, held: 700 },
+  ],
+  [splitSettled(payment), 'SPLIT_SETTLED E1', { pending: -1990, recipients: 1990 }],
+  [splitTaken(refund), 'SPLIT_TAKEN rfnd_1', { recipients: -500, available: 500 }],
+  [splitGiven(refund), 'SPLIT_GIVEN rfnd_1', { available: -500, recipients: 500 }],
   [disputeHeld(dispute, 'pending'), 'DISPUTE_HELD dispute_1', { pending: -90, disputed: 90 }],
   [disputeHeld(dispute, 'available'), 'DISPUTE_HELD dispute_1', { available: -90, disputed: 90 }],
   [disputeHeld(dispute, 'unmatched'), 'DISPUTE_HELD dispute_1', { unmatched: -90, disputed: 90 }],
@@ -86,7 +97,7 @@ for (const [posting, named, effects] of RECIPES) {
   test(`${named} books ${JSON.stringify(effects)}`, () => {
     assert.equal(`${posting.kind} ${posting.ref}`, named)
     assert.deepEqual(effectsOf(posting), effects)
-    const ofCharge = /CHARGE|REFUND|RETURN|DISPUTE/.test(posting.kind)
+    const ofCharge = /CHARGE|REFUND|RETURN|DISPUTE|SPLIT/.test(posting.kind)
     assert.equal(posting.chargeId, ofCharge ? chargeId : null, 'the charge, where there is one')
   })
 }

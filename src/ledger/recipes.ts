@@ -6,7 +6,14 @@ import type { Cents } from '../lib/money.ts'
  * below zero, unless the bank has returned money by itself, or a payer disputes it: see `bankReturn`
  * and `disputeHeld`.
  */
-export const ACCOUNTS = ['available', 'pending', 'held', 'unmatched', 'disputed'] as const
+export const ACCOUNTS = [
+  'available',
+  'pending',
+  'held',
+  'unmatched',
+  'disputed',
+  'recipients',
+] as const
 export type Account = (typeof ACCOUNTS)[number]
 
 /** What the bank holds for a company: the other side of money that arrives or leaves. */
@@ -31,6 +38,9 @@ export const KINDS = [
   'DISPUTE_RELEASED',
   'DISPUTE_ACCEPTED',
   'DISPUTE_LOST',
+  'SPLIT_SETTLED',
+  'SPLIT_TAKEN',
+  'SPLIT_GIVEN',
 ] as const
 export type Kind = (typeof KINDS)[number]
 
@@ -109,14 +119,27 @@ export const refundReleased = (order: Order, to: Account): Posting =>
 export const bankReturn = (order: Order, source: Account): Posting =>
   posting('BANK_RETURN', [source, 'bank'], order)
 
-export const withdrawalHeld = (order: Order): Posting =>
-  posting('WITHDRAWAL_HELD', ['available', 'held'], order)
+/** A company withdraws what is available, and a recipient is paid what it is owed. */
+export const withdrawalHeld = (order: Order, source: Account = 'available'): Posting =>
+  posting('WITHDRAWAL_HELD', [source, 'held'], order)
 
 export const withdrawalPaid = (order: Order): Posting =>
   posting('WITHDRAWAL_PAID', ['held', 'bank'], order)
 
-export const withdrawalReleased = (order: Order): Posting =>
-  posting('WITHDRAWAL_RELEASED', ['held', 'available'], order)
+export const withdrawalReleased = (order: Order, to: Account = 'available'): Posting =>
+  posting('WITHDRAWAL_RELEASED', ['held', to], order)
+
+/** The delay is over: the recipients of a charge get their parts, and the company gets the rest. */
+export const splitSettled = (payment: Paid): Posting =>
+  posting('SPLIT_SETTLED', ['pending', 'recipients'], byPayment(payment))
+
+/** Recipients pay their parts of what goes back to the payer. */
+export const splitTaken = (order: Order): Posting =>
+  posting('SPLIT_TAKEN', ['recipients', 'available'], order)
+
+/** It did not go back after all. */
+export const splitGiven = (order: Order): Posting =>
+  posting('SPLIT_GIVEN', ['available', 'recipients'], order)
 
 /** Kinds that may leave `available` below zero when they lower it. */
 export const BELOW_ZERO: readonly Kind[] = ['BANK_RETURN', 'DISPUTE_HELD']

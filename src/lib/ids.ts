@@ -19,6 +19,7 @@ export type Prefix =
   | 'rfnd'
   | 'evt'
   | 'dispute'
+  | 'rcpt'
 
 /** The digits of a TypeID, as character codes. */
 const ALPHABET = Buffer.from('0123456789abcdefghjkmnpqrstvwxyz')

@@ -28,6 +28,7 @@ export const CATALOGUE = {
   payment_not_found: [404, 'The company has no unmatched payment with this id.'],
   dispute_not_found: [404, 'The company has no dispute with this id.'],
   withdrawal_not_found: [404, 'The company has no withdrawal with this id.'],
+  recipient_not_found: [404, 'The company has no recipient with this id.'],
   clock_not_found: [404, 'Only a sandbox company has a test clock.'],
   sandbox_only: [404, 'Only a sandbox company has this operation: it moves play money.'],
   charge_not_payable: [409, 'The charge is final: paid, expired or canceled.'],
@@ -53,6 +54,10 @@ export const CATALOGUE = {
     'The audit found a difference between the books and the bank. Ask the operator.',
   ],
   bank_changed: [409, 'The bank connection was changed meanwhile. Look at it, and try again.'],
+  recipient_key_changed: [
+    409,
+    'The Pix key of the recipient was changed less than a day ago. Payouts to it wait until then.',
+  ],
   otp_expired: [410, 'The one-time code has expired.'],
   payload_too_large: [413, 'The body is larger than 64 KiB.'],
   unsupported_media_type: [415, 'The body is not sent as application/json.'],

@@ -45,4 +45,8 @@ export const WANTED = [
   'confirm 410',
   ...['COMPLETED', 'FAILED', 'EXPIRED', 'CANCELED'].map((end) => `a withdrawal ${end}`),
   'cancelWithdrawal PROCESSING 409',
+  'payRecipient 201',
+  'payRecipient 201 200',
+  'payRecipient 422',
+  'recipient 0 owes',
 ]

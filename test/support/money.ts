@@ -13,6 +13,8 @@ export type Charge = {
   amount: number
   /** Its due date, if it has one. */
   dueOn: string | null
+  /** Whether recipients have parts of it: see `SPLIT`. */
+  isSplit: boolean
   /** What was asked of who paid it. */
   asked: number
   devMode: boolean
@@ -60,6 +62,8 @@ export type Refund = Order & {
 
 export type Withdrawal = Order & {
   id: string
+  /** The recipient that is paid, by its number. */
+  recipient: number | null
   status: 'PENDING_OTP' | 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'EXPIRED' | 'CANCELED'
   expiresAt: number
   tries: number
@@ -131,7 +135,7 @@ export function askedAt({ amount, dueOn }: Charge, at: number): number {
   return amount + DUE_TERMS.fine + late * DUE_TERMS.interestPerDay
 }
 
-type NewCharge = Pick<Charge, 'id' | 'brCode' | 'amount' | 'devMode'>
+type NewCharge = Pick<Charge, 'id' | 'brCode' | 'amount' | 'devMode'> & { isSplit?: boolean }
 
 export function addCharge(
   model: Model,
@@ -141,6 +145,7 @@ export function addCharge(
   const dueOn = 'dueOn' in until ? until.dueOn : null
   const lifetime = 'lifetime_s' in until ? until.lifetime_s * SECOND : 0
   model.charges.push({
+    isSplit: false,
     ...fields,
     dueOn,
     asked: fields.amount,
@@ -190,6 +195,7 @@ export function sell(
     brCode: code.brCode,
     amount,
     dueOn: null,
+    isSplit: false,
     asked: amount,
     devMode: false,
     isSale: true,
@@ -262,6 +268,50 @@ export function unreleased(model: Model, charge: Charge): number {
   return leaving.reduce((left, { amount }) => left - amount, cameOf(charge))
 }
 
+/** What the recipients of a split charge get: 33,33 % and 4,00. */
+export const SPLIT = [{ percent: 3333 }, { amount: 400 }] as const
+
+/** What a recipient has got of a charge: its share of what is left, in whole cents. */
+function partOf(charge: Charge, recipient: number): number {
+  if (!charge.isSplit || charge.status !== 'COMPLETED' || charge.paymentStatus === 'PAID') return 0
+  const came = cameOf(charge)
+  const shares = [Math.floor((came * 3333) / 10_000), 400]
+  const [all, own] = [total(shares), shares[recipient]!]
+  const share = all > came ? Math.floor((came * own) / all) : own
+  return Math.floor(((came - charge.refunded) * share) / came)
+}
+
+const total = (numbers: number[]): number => numbers.reduce((sum, one) => sum + one, 0)
+
+/** What a recipient has. Below zero it owes the company what was paid to it and went back. */
+export const netOf = (model: Model, recipient: number): number =>
+  total(model.charges.map((charge) => partOf(charge, recipient))) -
+  total(
+    model.withdrawals
+      .filter((one) => one.recipient === recipient && (isOpen(one) || one.status === 'COMPLETED'))
+      .map(({ amount }) => amount),
+  )
+
+/** The accounts as they are shown: `model.accounts` has the recipients' money in `available`. */
+export function shownAccounts(model: Model): Accounts & { recipients: number } {
+  const recipients = total(SPLIT.map((_, i) => Math.max(0, netOf(model, i))))
+  const available = model.accounts.available - recipients
+  return { ...model.accounts, available, recipients }
+}
+
+/** What there is for a refund, with what its recipients would pay of it. */
+function spendableFor(
+  model: Model,
+  charge: Charge,
+  source: 'pending' | 'available',
+  amount: number,
+): number {
+  if (source === 'pending') return model.accounts.pending
+  const after = { ...charge, refunded: charge.refunded + amount }
+  const charges = model.charges.map((one) => (one === charge ? after : one))
+  return shownAccounts({ ...model, charges }).available
+}
+
 const tooOld = (model: Model, since: number) => model.now - since > 90 * DAY
 
 export const isRefundable = (charge: Charge): boolean =>
@@ -278,7 +328,7 @@ export function refundCharge(
   if (charge.status !== 'COMPLETED' || tooOld(model, charge.paidAt)) return 409
   if (left === 0 || amount > left) return 409
   const source = charge.paymentStatus === 'PAID' ? 'pending' : 'available'
-  if (amount > model.accounts[source]) return 422
+  if (amount > spendableFor(model, charge, source, amount)) return 422
   charge.refunded += amount
   holdRefund(model, { charge, payment: null, amount, source })
   return 201
@@ -406,16 +456,22 @@ function returnFunds(model: Model, withdrawal: Withdrawal, status: Withdrawal['s
   move(model, 'held', 'available', withdrawal.amount)
 }
 
-export function startWithdrawal(model: Model, amount: number): 201 | 409 | 422 | 429 {
+/** Of the company's money, or a payout to a recipient. */
+export function startWithdrawal(
+  model: Model,
+  amount: number,
+  recipient: number | null = null,
+): 201 | 409 | 422 | 429 {
   const open = model.withdrawals.find(isOpen)
   if (open && !ranOut(model, open)) return 409
   if (wrongTries(model) >= 25) return 429
-  if (amount > model.accounts.available + (open?.amount ?? 0)) return 422
+  if (amount > couldSend(model, open, recipient)) return 422
   if (open) returnFunds(model, open, 'EXPIRED')
   move(model, 'available', 'held', amount)
   model.withdrawals.push({
     id: '',
     amount,
+    recipient,
     status: 'PENDING_OTP',
     tries: 0,
     sends: 1,
@@ -425,6 +481,16 @@ export function startWithdrawal(model: Model, amount: number): 201 | 409 | 422 |
     endedAt: 0,
   })
   return 201
+}
+
+/** What could be sent if the one that has run out were ended. */
+function couldSend(model: Model, open: Withdrawal | undefined, recipient: number | null): number {
+  const ended = open && { ...open, status: 'EXPIRED' as const }
+  const withdrawals = model.withdrawals.map((one) => (one === open ? ended! : one))
+  const available = model.accounts.available + (open?.amount ?? 0)
+  const then = { ...model, withdrawals, accounts: { ...model.accounts, available } }
+  if (recipient === null) return shownAccounts(then).available
+  return Math.max(0, netOf(then, recipient))
 }
 
 /** Codes that were tried within an hour on withdrawals that came to nothing. */

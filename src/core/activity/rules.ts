@@ -93,6 +93,7 @@ const RECORD_TYPES = [
   'person',
   'plan',
   'product',
+  'recipient',
   'refund',
   'static-code',
   'subscription',

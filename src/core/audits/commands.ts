@@ -83,6 +83,7 @@ const OWNERS: Record<keyof Expected, string> = {
   pending: 'paid charges',
   held: 'open withdrawals and refunds',
   unmatched: 'unmatched payments',
+  recipients: 'entries of recipients',
   disputed: 'disputes',
 }
 

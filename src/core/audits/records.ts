@@ -6,6 +6,7 @@ import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import type { Income } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { bookedSource } from '../payments/rules.ts'
+import { compareEntries, compareParts, type Moved, movedBy } from './recipients.ts'
 import * as store from './store.ts'
 
 const PAGE = 500
@@ -27,6 +28,7 @@ type Extent = {
  */
 export async function compareRecords(tx: Tx, company: Company, extent: Extent): Promise<string[]> {
   const faults = await comparePostings(tx, company, extent)
+  faults.push(...(await compareEntries(tx, company.id, extent.since)))
   faults.push(...(await compareCharges(tx, company.id, extent.paidFrom)))
   // If not whole, payments are compared by the list of the bank.
   if (extent.whole) faults.push(...(await comparePayments(tx, company.id)))
@@ -57,6 +59,7 @@ async function comparePostings(
           `entry ${entry}, ${kind} of ${amount} for ${ref}, is not what its record says`,
       ),
     )
+    faults.push(...(await compareParts(tx, company.id, [...records.charges.values()])))
     after = page.at(-1)?.entry ?? entries
   }
   return faults
@@ -70,12 +73,15 @@ type Records = {
   charges: Map<Uuid, store.BookedCharge>
   refunds: Map<Uuid, store.BookedOrder>
   withdrawals: Map<Uuid, store.BookedOrder>
+  /** What the entries of recipients say of postings, by kind and reference. */
+  parts: Map<string, Moved>
   disputes: Map<Uuid, store.BookedDispute>
 }
 
 async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): Promise<Records> {
   const { id, mode } = company
   const paid = entries.filter(({ kind }) => /^(CHARGE|FINE|INTEREST|PAYMENT)_/.test(kind))
+  const ofParts = entries.filter(isOfRecipients)
   const paymentIds = paid.map(({ ref }) => ref)
   const chargeIds = entries.flatMap(({ chargeId }) => chargeId ?? [])
   const refundIds = entries.flatMap(({ ref }) => fromPublic('rfnd', ref) ?? [])
@@ -91,9 +97,17 @@ async function recordsOf(tx: Tx, company: Company, entries: StatementEntry[]): P
     charges: await store.chargesOf(tx, id, chargeIds),
     refunds: await store.refundsOf(tx, id, refundIds),
     withdrawals: await store.withdrawalsOf(tx, id, withdrawalIds),
+    parts: await movedBy(
+      tx,
+      id,
+      ofParts.map(({ ref }) => ref),
+    ),
     disputes: await store.disputesOf(tx, id, disputeIds),
   }
 }
+
+const isOfRecipients = ({ debit, credit }: StatementEntry): boolean =>
+  debit === 'recipients' || credit === 'recipients'
 
 type Check = (entry: StatementEntry, records: Records) => boolean
 
@@ -170,9 +184,41 @@ const isPart =
   (part: keyof Income): Check =>
   (entry, records) => {
     const charge = ofCharge(entry, records)
-    const whole = charge && { ...entry, amount: charge.amount }
+    const whole = charge && { ...entry, amount: charge.received }
     if (!whole || charge.income[part] !== entry.amount) return false
     return isMatched(whole, records) || isSettled(whole, records)
+  }
+
+const isReleased: Check = (entry, records) => {
+  const charge = ofCharge(entry, records)
+  // Refunds and returns may have taken a part from pending before.
+  if (!charge || entry.amount > charge.received) return false
+  return charge.paymentStatus === 'RECEIVED' || charge.paymentStatus === 'REFUNDED'
+}
+
+/** Whether recipients have got as much as a posting says. */
+const isGiven: Check = ({ kind, ref, amount }, { parts }) =>
+  parts.get(`${kind} ${ref}`)?.moved === amount
+
+/** Whether it was taken from them, by a refund or a return, or of a payout that came back. */
+const isTaken: Check = ({ kind, ref, amount }, { parts, withdrawals }) => {
+  const payout = withdrawals.get(fromPublic('wd', ref) ?? '')
+  if (!payout) return parts.get(`${kind} ${ref}`)?.moved === -amount
+  const back = parts.get(`WITHDRAWAL_RELEASED ${ref}`)
+  return payout.toRecipient && back?.sum === payout.amount && back.sum - back.moved === amount
+}
+
+/** A withdrawal is of the available money, and a payout of the recipient's. */
+const ofWithdrawal =
+  (...states: string[]): Check =>
+  (entry, records) => {
+    const { kind, ref, debit, credit, amount } = entry
+    const order = records.withdrawals.get(fromPublic('wd', ref) ?? '')
+    if (!ofOrder('withdrawals', states)(entry, records)) return false
+    const own = debit === 'held' ? credit : debit
+    if (!order?.toRecipient) return own === 'available'
+    const sum = records.parts.get(`${kind} ${ref}`)?.sum
+    return own === 'recipients' && sum === (debit === 'held' ? amount : -amount)
   }
 
 /** What must be true of the record of a posting. */
@@ -181,12 +227,7 @@ const CHECKS: Record<Kind, Check> = {
   CHARGE_PAID: isPart('price'),
   FINE_PAID: isPart('fine'),
   INTEREST_PAID: isPart('interest'),
-  CHARGE_SETTLED: (entry, records) => {
-    const charge = ofCharge(entry, records)
-    // Refunds and returns may have taken a part from pending before.
-    if (!charge || entry.amount > charge.amount) return false
-    return charge.paymentStatus === 'RECEIVED' || charge.paymentStatus === 'REFUNDED'
-  },
+  CHARGE_SETTLED: isReleased,
   PAYMENT_UNMATCHED: wasUnmatched,
   PAYMENT_ACCEPTED: ofPayment(
     (status) => status === 'ACCEPTED',
@@ -196,13 +237,16 @@ const CHECKS: Record<Kind, Check> = {
   REFUND_PAID: ofOrder('refunds', ['COMPLETED']),
   REFUND_RELEASED: ofOrder('refunds', ['FAILED']),
   BANK_RETURN: ofOrder('refunds', ['COMPLETED'], besideDisputed),
-  WITHDRAWAL_HELD: ofOrder('withdrawals'),
+  WITHDRAWAL_HELD: ofWithdrawal(),
   WITHDRAWAL_PAID: ofOrder('withdrawals', ['COMPLETED']),
-  WITHDRAWAL_RELEASED: ofOrder('withdrawals', ['FAILED', 'EXPIRED', 'CANCELED']),
+  WITHDRAWAL_RELEASED: ofWithdrawal('FAILED', 'EXPIRED', 'CANCELED'),
   DISPUTE_HELD: (entry, records) => isHeldAtOpening(entry, records) || isHeldAgain(entry, records),
   DISPUTE_RELEASED: ofDispute(({ isOver, released }, amount) => isOver && released === amount),
   DISPUTE_ACCEPTED: ofOrder('refunds', [], isDisputed),
   DISPUTE_LOST: ofOrder('refunds', ['COMPLETED'], isReturnDisputed),
+  SPLIT_SETTLED: (entry, records) => isReleased(entry, records) && isGiven(entry, records),
+  SPLIT_TAKEN: isTaken,
+  SPLIT_GIVEN: isGiven,
 }
 
 /** The kinds of postings of a paid charge. */
@@ -216,7 +260,8 @@ async function compareCharges(tx: Tx, companyId: Uuid, from: Date): Promise<stri
     const ids = charges.map(({ endToEndId }) => endToEndId!)
     const entries = await findPostings(tx, companyId, INCOME_KINDS, ids)
     const posted = Map.groupBy(entries, ({ ref }) => ref)
-    for (const { id, endToEndId, amount } of charges) {
+    faults.push(...(await compareParts(tx, companyId, charges)))
+    for (const { id, endToEndId, received: amount } of charges) {
       const own = posted.get(endToEndId!) ?? []
       if (own.every(({ chargeId }) => chargeId === id) && sumOf(own) === amount) continue
       faults.push(

@@ -1,9 +1,11 @@
 import type { Row, Tx } from '../../db/database.ts'
+import { LAST_ENTRY } from '../../ledger/recipients.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Cents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Period, Source } from '../../provider/port.ts'
-import { type Due, type Income, incomeOf, receivedOf } from '../charges/rules.ts'
+import { type Income, incomeOf, receivedOf } from '../charges/rules.ts'
+import type { GivenTo } from '../charges/split.ts'
 
 export type Audit = {
   checkedEntry: number
@@ -75,7 +77,13 @@ export async function countDiffering(tx: Tx): Promise<number> {
 }
 
 /** What each account should hold by the records of its money. */
-export type Expected = { pending: number; held: number; unmatched: number; disputed: number }
+export type Expected = {
+  pending: number
+  held: number
+  unmatched: number
+  disputed: number
+  recipients: number
+}
 
 /** One statement, so that all sums are of one moment. */
 export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
@@ -100,7 +108,10 @@ export async function expectedOf(tx: Tx, companyId: Uuid): Promise<Expected> {
                  where company_id = $1 and held > 0 and held_from = 'unmatched')
              )::int8 as unmatched,
              (select coalesce(sum(held), 0) from disputes
-              where company_id = $1 and held > 0)::int8 as disputed`,
+              where company_id = $1 and held > 0)::int8 as disputed,
+             (select coalesce(sum(greatest(e.balance, 0)), 0)
+              from recipients r cross join lateral (${LAST_ENTRY}) e where r.company_id = $1
+             )::int8 as recipients`,
     values: [companyId],
   })
   return row!
@@ -134,14 +145,12 @@ export type BookedPayment = {
   booked: boolean
 }
 
-/** The fields of a charge that the books must agree with. `amount` is what has arrived. */
-export type BookedCharge = {
+/** The fields of a charge that the books must agree with. */
+export type BookedCharge = GivenTo & {
   id: Uuid
-  amount: Cents
+  /** What has arrived. */
+  received: Cents
   income: Income
-  endToEndId: string | null
-  paymentStatus: string
-  booked: boolean
   staticCodeId: Uuid | null
 }
 
@@ -155,6 +164,8 @@ export type BookedOrder = {
   status: string
   /** Whether the bank has returned the money by itself. */
   isOfBank: boolean
+  /** Whether it is a payout to a recipient. */
+  toRecipient: boolean
 }
 
 /** The fields of a dispute that the books must agree with. */
@@ -198,8 +209,8 @@ export const listPayments = (
     values: [companyId, after, limit],
   })
 
-const CHARGE = `select id, amount, shortfall, due, end_to_end_id as "endToEndId",
-  payment_status as "paymentStatus", booked, static_code_id as "staticCodeId",
+const CHARGE = `select id, amount, shortfall, due, refunded, split, status,
+  end_to_end_id as "endToEndId", payment_status as "paymentStatus", booked, static_code_id as "staticCodeId",
   payment_date as "paymentDate"`
 
 export async function chargesOf(
@@ -216,12 +227,11 @@ export async function chargesOf(
 }
 
 type PaidCharge = BookedCharge & { paymentDate: Date }
-type ChargeRow = Row &
-  Omit<PaidCharge, 'amount' | 'income'> & { amount: Cents; shortfall: Cents; due: Due | null }
+type ChargeRow = Row & Omit<PaidCharge, 'received' | 'income'>
 
 const toCharge = (row: ChargeRow): PaidCharge => ({
   ...row,
-  amount: receivedOf(row),
+  received: receivedOf(row),
   income: incomeOf(row),
 })
 
@@ -250,7 +260,7 @@ export async function refundsOf(
   if (ids.length === 0) return new Map()
   const rows = await tx.query<Row & BookedOrder>({
     text: `select id, amount, coalesce(disputed, 0) as disputed, charge_id as "chargeId", status,
-             bank_reason is not null as "isOfBank"
+             bank_reason is not null as "isOfBank", false as "toRecipient"
            from refunds
            where company_id = $1 and id = any ($2::uuid[]) and booked`,
     values: [companyId, ids],
@@ -266,7 +276,7 @@ export async function withdrawalsOf(
   if (ids.length === 0) return new Map()
   const rows = await tx.query<Row & BookedOrder>({
     text: `select id, value as amount, 0::int8 as disputed, null::uuid as "chargeId", status,
-             false as "isOfBank"
+             false as "isOfBank", recipient_id is not null as "toRecipient"
            from withdrawals
            where company_id = $1 and id = any ($2::uuid[])`,
     values: [companyId, ids],

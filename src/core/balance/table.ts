@@ -47,6 +47,9 @@ export const KIND_WORDS: Record<Kind, string> = {
   WITHDRAWAL_HELD: 'Saque reservado',
   WITHDRAWAL_PAID: 'Saque enviado',
   WITHDRAWAL_RELEASED: 'Saque não realizado',
+  SPLIT_SETTLED: 'Partes dos recebedores liberadas',
+  SPLIT_TAKEN: 'Partes dos recebedores descontadas',
+  SPLIT_GIVEN: 'Partes dos recebedores repostas',
   DISPUTE_HELD: 'Valor contestado reservado',
   DISPUTE_RELEASED: 'Valor contestado liberado',
   DISPUTE_ACCEPTED: 'Devolução de valor contestado reservada',
@@ -62,6 +65,7 @@ export const SIDE_WORDS: Record<Side, string> = {
   pending: 'A liberar',
   held: 'Reservado',
   unmatched: 'Não identificado',
+  recipients: 'De recebedores',
   disputed: 'Em disputa',
 }
 

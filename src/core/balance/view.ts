@@ -1,9 +1,22 @@
 import Type, { type Static } from 'typebox'
 import type { Balance } from '../../ledger/books.ts'
 import type { StatementEntry } from '../../ledger/columns.ts'
-import { ACCOUNTS, KINDS } from '../../ledger/recipes.ts'
+import { ACCOUNTS, type Account, KINDS } from '../../ledger/recipes.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { PAGE, Timestamp } from '../fields.ts'
+
+/**
+ * Accounts that most companies never need: their balance is shown only if it is not zero. The
+ * answer that lists the accounts that a statement can be filtered by is frozen, so they are not
+ * among them.
+ */
+const RARE: readonly Account[] = ['disputed', 'recipients']
+
+export const SHOWN_ACCOUNTS = ACCOUNTS.filter((account) => !RARE.includes(account))
+
+/** The accounts of a balance that somebody is shown. */
+export const accountsOf = (balance: { [account in Account]?: number }): Account[] =>
+  ACCOUNTS.filter((account) => !RARE.includes(account) || (balance[account] ?? 0) !== 0)
 
 const Side = Type.Enum(['bank', ...ACCOUNTS])
 
@@ -14,25 +27,27 @@ export const BalanceView = Type.Object({
   pending: Type.Integer({ description: 'Cents of paid charges that are not settled yet' }),
   held: Type.Integer({ description: 'Cents of refunds and withdrawals that are under way' }),
   unmatched: Type.Integer({ description: 'Cents that paid no charge and wait for a decision' }),
+  recipients: Type.Optional(
+    Type.Integer({ description: 'Cents that you owe recipients; left out if there are none' }),
+  ),
   disputed: Type.Optional(
     Type.Integer({ description: 'Cents that payers dispute; left out if that is nothing' }),
   ),
 })
 
 /** A balance as it was published, with accounts that came later if they hold something. */
-export const showBalance = ({ disputed, ...published }: Balance): Static<typeof BalanceView> =>
-  disputed === 0 ? published : { ...published, disputed }
+export const showBalance = (balance: Balance): Static<typeof BalanceView> =>
+  Object.fromEntries(accountsOf(balance).map((account) => [account, balance[account]])) as Static<
+    typeof BalanceView
+  >
 
 /**
  * The types that a statement can be filtered by. The answer to any other value lists them, and that
  * answer is frozen, so a newer type is not among them.
  */
 const FILTERED_KINDS = KINDS.filter(
-  (kind) =>
-    !['BANK_RETURN', 'FINE_PAID', 'INTEREST_PAID'].includes(kind) && !kind.startsWith('DISPUTE_'),
+  (kind) => !/^(BANK_RETURN|FINE_PAID|INTEREST_PAID|DISPUTE_\w+|SPLIT_\w+)$/.test(kind),
 )
-/** For the same reason these are the accounts that were published. */
-const FILTERED_ACCOUNTS = ACCOUNTS.filter((account) => account !== 'disputed')
 
 export const StatementQuery = Type.Object({
   limit: PAGE.limit,
@@ -46,7 +61,7 @@ export const StatementQuery = Type.Object({
   from: Type.Optional(Timestamp),
   to: Type.Optional(Timestamp),
   type: Type.Optional(Type.Enum(FILTERED_KINDS)),
-  account: Type.Optional(Type.Enum(FILTERED_ACCOUNTS)),
+  account: Type.Optional(Type.Enum([...SHOWN_ACCOUNTS])),
   format: Type.Optional(Type.Enum(['json', 'csv'])),
   dialect: Type.Optional(
     Type.Enum(['plain', 'br'], {

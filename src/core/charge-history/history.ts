@@ -96,6 +96,7 @@ const OF_PAYMENTS: Kind[] = [
   'FINE_PAID',
   'INTEREST_PAID',
   'CHARGE_SETTLED',
+  'SPLIT_SETTLED',
   'PAYMENT_UNMATCHED',
   'PAYMENT_ACCEPTED',
 ]
@@ -108,6 +109,8 @@ const OF_REFUNDS: Kind[] = [
   'DISPUTE_HELD',
   'DISPUTE_ACCEPTED',
   'DISPUTE_LOST',
+  'SPLIT_TAKEN',
+  'SPLIT_GIVEN',
 ]
 
 /** The entries of the ledger about a charge, found by the payments and refunds that they name. */

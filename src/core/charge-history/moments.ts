@@ -104,7 +104,7 @@ function paidMoment(history: History, paymentDate: Date): Bare {
 
 /** When the money was released. Without a look at the ledger it is known from what was planned. */
 function releaseOf({ charge, entries, events }: History): Date | null {
-  const entry = entries.find(({ kind }) => kind === 'CHARGE_SETTLED')
+  const entry = entries.find(({ kind }) => kind === 'CHARGE_SETTLED' || kind === 'SPLIT_SETTLED')
   const event = events.find(({ type }) => type === 'charge.received')
   if (entry || event) return (entry ?? event)!.createdAt
   return charge.paymentStatus === 'RECEIVED' ? charge.releaseAt : null
@@ -141,7 +141,7 @@ function hasMade(moment: Moment, { kind, ref }: StatementEntry): boolean {
     return ref === moment.payment.endToEndId && kind.startsWith('PAYMENT_')
   }
   if (moment.kind === 'paid') return /^(CHARGE|FINE|INTEREST)_PAID$/.test(kind)
-  return moment.kind === 'released' && kind === 'CHARGE_SETTLED'
+  return moment.kind === 'released' && /^(CHARGE|SPLIT)_SETTLED$/.test(kind)
 }
 
 const EMITTED: Partial<Record<AnyEventType, Moment['kind']>> = {

@@ -22,8 +22,10 @@ import { withBankCode } from './intents.ts'
 import { mailsOfCreation } from './mails.ts'
 import { nextNotice } from './notices.ts'
 import { forgetRequest, lockCharge, record } from './record.ts'
-import type { Charge, Due, Item, Payer } from './rules.ts'
+import type { Charge, Due, Item, Payer, Split } from './rules.ts'
 import * as rules from './rules.ts'
+import { requireWithin, splitFaults } from './split.ts'
+import { findSplit } from './split-recipients.ts'
 import * as store from './store.ts'
 import {
   DAYS_AFTER_DUE,
@@ -46,6 +48,7 @@ export type Draft = Pick<
   | 'payer'
   | 'link'
   | 'due'
+  | 'split'
 > & { lifetime_s: number; emailIndex: Buffer | null }
 
 export function chargeOf(
@@ -98,6 +101,7 @@ export async function createCharge<T extends object>(
     const earlier = await findEarlier(app, company, draft, matchPaid)
     if (earlier) return { shown: showing.show(earlier), repeated: true }
     requireTerms(draft, app.clock.now())
+    requireWithin(draft)
     try {
       const isLink = draft.kind === 'LINK'
       // A bank takes no due date that is over, so it gets a link with one before it is opened.
@@ -262,6 +266,7 @@ export function pixDraft(
   company: Company,
   body: Static<typeof NewPixCharge>,
   fingerprint: () => Buffer,
+  split: Split | null,
 ): Draft {
   return {
     kind: 'PIX',
@@ -273,6 +278,7 @@ export function pixDraft(
     ...seal(app, company, body.customer),
     link: null,
     due: dueOf(body),
+    split,
     lifetime_s: body.expiresIn ?? rules.PIX_LIFETIME_S,
   }
 }
@@ -323,6 +329,7 @@ export function payerFault(company: Company, customer: unknown): string | null {
 export const pixFaults = (company: Company, body: Record<string, unknown>): (string | null)[] => [
   payerFault(company, body.customer),
   ...dueFaults(body),
+  ...splitFaults(body),
 ]
 
 export function linkFaults(company: Company, body: Record<string, unknown>): (string | null)[] {
@@ -335,6 +342,7 @@ export function linkFaults(company: Company, body: Record<string, unknown>): (st
     total !== undefined || items !== undefined ? null : 'total: send it, or items to add up',
     payerFault(company, customer),
     ...dueFaults(body),
+    ...splitFaults(body),
   ]
 }
 
@@ -364,6 +372,7 @@ export async function linkDraft(
     ...(await linkPayer(app, company, body)),
     link,
     due: dueOf(body),
+    split: await findSplit(app, company.id, body.split),
     lifetime_s: body.expiresIn ?? rules.LINK_LIFETIME_S,
   }
 }
@@ -423,7 +432,7 @@ export function duplicate(
   body: Static<typeof Duplication>,
   fingerprint: () => Buffer,
 ): Draft {
-  const { companyId, amount, devMode, payer, link, description } = original
+  const { companyId, amount, devMode, payer, link, description, split } = original
   if (original.due && body.expiresIn !== undefined) throw invalid(NO_EXPIRES_IN)
   const lived_s = (original.expiresAt.getTime() - original.createdAt.getTime()) / 1000
   return {
@@ -433,6 +442,7 @@ export function duplicate(
     payer,
     link,
     description,
+    split,
     emailIndex: payer && emailIndexOf(app.vault, companyId, payer),
     // The customer is found by tax id, because that of the original may be deleted.
     customerId: null,

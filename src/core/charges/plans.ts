@@ -53,7 +53,7 @@ export function planDraft(
   const parts = divided as Exclude<typeof divided, string[]>
   const named = externalId === undefined ? {} : { externalId }
   const sale = { amount: body.total, customer, devMode, ...named }
-  const one = pixDraft(app, company, sale, fingerprint)
+  const one = pixDraft(app, company, sale, fingerprint, null)
   const plan = {
     companyId: company.id,
     id: newId(),

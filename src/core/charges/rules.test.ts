@@ -42,6 +42,7 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   brCode: '000201',
   due: null,
   noticeAt: null,
+  split: null,
   endToEndId: null,
   createdAt: START,
   expiresAt: at(60),

@@ -77,6 +77,10 @@ export type PlanPart = { id: Uuid; number: number; count: number }
 /** The terms of a charge with a due date, what was paid by them, and the plan that it is of. */
 export type Due = { terms: DueTerms; paid: DueAmount | null; plan?: PlanPart }
 
+/** Who gets which part of a charge: cents, or hundredths of a percent. */
+export type SplitTerm = { recipientId: Uuid } & ({ amount: Cents } | { percent: number })
+export type Split = SplitTerm[]
+
 export type Payer = SealedPerson & { name: string }
 
 export type Charge = {
@@ -99,6 +103,8 @@ export type Charge = {
   due: Due | null
   /** When something is to be said about the due date next. */
   noticeAt: Date | null
+  /** Who gets which part of what is paid. Null: all of it is the company's. */
+  split: Split | null
   endToEndId: string | null
   createdAt: Date
   expiresAt: Date
@@ -151,6 +157,7 @@ export const newCharge = (given: NewCharge): Charge => ({
   brCode: null,
   due: null,
   noticeAt: null,
+  split: null,
   endToEndId: null,
   paymentDate: null,
   releaseAt: null,

@@ -43,6 +43,7 @@ export const CHARGE = tableOf<Charge>({
   brCode: ['br_code', 'text'],
   due: DUE,
   noticeAt: ['notice_at', 'timestamptz'],
+  split: ['split', 'json'],
   endToEndId: ['end_to_end_id', 'text'],
   createdAt: ['created_at', 'timestamptz'],
   expiresAt: ['expires_at', 'timestamptz'],

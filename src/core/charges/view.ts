@@ -32,6 +32,7 @@ import {
   type PlanPart,
 } from './rules.ts'
 import { openShipping, STATES } from './shipping.ts'
+import { SplitField, SplitView, showSplit } from './split-view.ts'
 
 /** One item of a link and its total, which may be more than a charge may be. */
 type Line = { name: string; quantity: number; total: bigint }
@@ -185,6 +186,7 @@ export const NewPixCharge = Type.Object({
   customer: PayerBody,
   expiresIn: Type.Optional(Lifetime(PIX_LIFETIME_S)),
   ...DueFields.properties,
+  split: SplitField,
   externalId: Type.Optional(ExternalId),
   description: Type.Optional(Description),
   devMode: DevMode,
@@ -203,6 +205,7 @@ export const NewLink = Type.Object({
   description: Type.Optional(Description),
   expiresIn: Type.Optional(Lifetime(LINK_LIFETIME_S)),
   ...DueFields.properties,
+  split: SplitField,
   items: Type.Optional(
     Type.Array(
       Type.Object({
@@ -326,6 +329,7 @@ export const ChargeView = Type.Object({
   shipping: Type.Optional(ShippingView),
   due: Type.Optional(DueView),
   plan: Type.Optional(PlanPartView),
+  split: Type.Optional(SplitView),
   company: CompanyInCharge,
   isRecurring: Type.Optional(
     Type.Boolean({ description: 'True for a subscription, its links and its charges' }),
@@ -472,6 +476,8 @@ export function showCharge(
   if (charge.description !== null) shown.description = charge.description
   if (charge.due !== null) shown.due = showDue(charge, charge.due, now)
   if (charge.due?.plan) shown.plan = showPlanPart(charge.due.plan)
+  const { split } = charge
+  if (split !== null) shown.split = showSplit({ ...charge, split }, now)
   if (charge.endToEndId !== null) shown.endToEndId = charge.endToEndId
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.shortfall > 0) shown.shortfall = charge.shortfall

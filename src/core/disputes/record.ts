@@ -1,5 +1,4 @@
 import type { Tx } from '../../db/database.ts'
-import { post } from '../../ledger/post.ts'
 import { disputeHeld } from '../../ledger/recipes.ts'
 import { newId } from '../../lib/ids.ts'
 import type { BankDispute, Source } from '../../provider/port.ts'
@@ -7,6 +6,7 @@ import type { Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { lockPaid, type Paid } from '../payments/lock.ts'
 import { announce, type DisputeApp, refOf, releaseOf, setStatus, standingOf } from './holds.ts'
+import { postOfCharge } from './parts.ts'
 import type { Dispute } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -67,6 +67,9 @@ export async function recordDispute(
   return true
 }
 
+/** What waits for a decision is money of no charge. */
+const chargeOf = ({ charge }: Paid, { chargeId }: Dispute) => (chargeId === null ? null : charge)
+
 /** Opens a dispute and holds its money. Changes `paid` to the payment after it. */
 async function open(
   tx: Tx,
@@ -82,7 +85,14 @@ async function open(
   if (dispute.heldFrom === 'unmatched') await setStatus(tx, paid, 'DISPUTED')
   const { hold: amount, chargeId } = dispute
   const held = { ref: refOf(dispute), amount, chargeId }
-  await post(tx, company.id, amount > 0 ? [disputeHeld(held, standing.account)] : [], now)
+  const postings = amount > 0 ? [disputeHeld(held, standing.account)] : []
+  await postOfCharge(
+    tx,
+    company.id,
+    { charge: chargeOf(paid, dispute), ref: held.ref },
+    postings,
+    now,
+  )
   await announce(tx, app, company, paid, dispute, { news: 'opened' })
   return dispute
 }
@@ -119,5 +129,6 @@ async function release(
   if (before.held === 0 || dispute.held > 0) return
   const posting = releaseOf(dispute, paid.charge)
   if (paid.payment.status === 'DISPUTED') await setStatus(tx, paid, 'UNMATCHED')
-  await post(tx, dispute.companyId, posting, now)
+  const of = { charge: chargeOf(paid, dispute), ref: refOf(dispute) }
+  await postOfCharge(tx, dispute.companyId, of, posting, now)
 }

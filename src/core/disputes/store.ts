@@ -134,6 +134,21 @@ export async function heldFromPending(
   return new Map(rows.map(({ charge_id, sum }) => [charge_id, sum]))
 }
 
+/** How much of charges is held for disputes, wherever it was held from. */
+export async function heldOfCharges(
+  tx: Tx,
+  companyId: Uuid,
+  chargeIds: Uuid[],
+): Promise<Map<Uuid, number>> {
+  const rows = await tx.query<{ charge_id: Uuid; sum: number }>({
+    text: `select charge_id, sum(held)::bigint as sum from disputes
+           where company_id = $1 and charge_id = any ($2::uuid[]) and held > 0
+           group by charge_id`,
+    values: [companyId, chargeIds],
+  })
+  return new Map(rows.map(({ charge_id, sum }) => [charge_id, sum]))
+}
+
 /** How much of a payment without a charge went back, or is on its way. */
 export async function sumOfKept(
   tx: Tx,

@@ -9,6 +9,7 @@ import { asIs, type Block, compose, type Fact, type LetterCompany, paragraph } f
 const pt = {
   amount: 'Valor',
   destination: 'Chave Pix de destino',
+  recipient: 'Recebedor',
   code: {
     subject: (amount: string) => `Código para confirmar o saque de ${amount}`,
     title: 'Confirme o saque',
@@ -34,6 +35,7 @@ const pt = {
     subject: (amount: string) => `Saque de ${amount} não concluído`,
     title: 'O saque não foi concluído',
     intro: 'O valor voltou para o saldo disponível. Você pode solicitar o saque novamente.',
+    back: 'O valor voltou para o saldo do recebedor. Você pode solicitar o repasse novamente.',
     reason: 'Motivo',
   },
   returned: {
@@ -118,6 +120,7 @@ type Texts = typeof pt
 const en: Texts = {
   amount: 'Amount',
   destination: 'Destination Pix key',
+  recipient: 'Recipient',
   code: {
     subject: (amount) => `Code to confirm the withdrawal of ${amount}`,
     title: 'Confirm the withdrawal',
@@ -143,6 +146,7 @@ const en: Texts = {
     subject: (amount) => `Withdrawal of ${amount} not completed`,
     title: 'The withdrawal was not completed',
     intro: 'The amount is back in the available balance. You can request the withdrawal again.',
+    back: 'The amount is back in the balance of the recipient. You can request the payout again.',
     reason: 'Reason',
   },
   returned: {
@@ -223,6 +227,12 @@ const en: Texts = {
 
 const TEXTS: Record<Language, Texts> = { pt, en }
 
+/** A payout names its recipient. */
+const recipientFact = (
+  { language }: LetterCompany,
+  { recipient }: { recipient?: string },
+): Fact[] => (recipient === undefined ? [] : [[TEXTS[language].recipient, recipient]])
+
 /** The code is in the body only, because locked screens show subjects. */
 export function composeWithdrawalCode(
   company: LetterCompany,
@@ -230,6 +240,8 @@ export function composeWithdrawalCode(
     code: string
     value: Cents
     destination: string
+    /** The recipient that is paid. */
+    recipient?: string
     lifetime_s: number
     expiresAt: Date
   },
@@ -238,6 +250,7 @@ export function composeWithdrawalCode(
   const { amount, destination: key, code: texts } = TEXTS[company.language]
   const facts: Fact[] = [
     [amount, formatReais(value)],
+    ...recipientFact(company, withdrawal),
     [key, asIs(maskPixKey(destination))],
   ]
   return compose(company, {
@@ -257,12 +270,19 @@ export function composeWithdrawalCode(
 
 export function composeWithdrawalCompleted(
   company: LetterCompany,
-  withdrawal: { value: Cents; destination: string; endToEndId: string; finishedAt: Date },
+  withdrawal: {
+    value: Cents
+    destination: string
+    recipient?: string
+    endToEndId: string
+    finishedAt: Date
+  },
 ): Letter {
   const { value, destination, endToEndId, finishedAt } = withdrawal
   const { amount, destination: key, completed: texts } = TEXTS[company.language]
   const facts: Fact[] = [
     [amount, formatReais(value)],
+    ...recipientFact(company, withdrawal),
     [key, asIs(maskPixKey(destination))],
     [texts.at, formatMoment(finishedAt)],
     [texts.endToEndId, endToEndId],
@@ -277,18 +297,23 @@ export function composeWithdrawalCompleted(
 
 export function composeWithdrawalFailed(
   company: LetterCompany,
-  { value, reason }: { value: Cents; reason: string },
+  withdrawal: { value: Cents; reason: string; recipient?: string },
 ): Letter {
+  const { value, reason } = withdrawal
   const { amount, failed: texts } = TEXTS[company.language]
-  const facts: [string, string][] = [
+  const facts: Fact[] = [
     [amount, formatReais(value)],
+    ...recipientFact(company, withdrawal),
     [texts.reason, reason],
   ]
   return compose(company, {
     to: company.email,
     subject: texts.subject(formatReais(value)),
     title: texts.title,
-    blocks: [paragraph(texts.intro), { kind: 'facts', facts }],
+    blocks: [
+      paragraph(withdrawal.recipient === undefined ? texts.intro : texts.back),
+      { kind: 'facts', facts },
+    ],
   })
 }
 

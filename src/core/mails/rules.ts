@@ -20,6 +20,7 @@ const BOUND_BY = {
   dispute: 'source',
   'certificate-ending': 'source',
   'bank-changed': 'source',
+  'recipient-key-changed': 'source',
   'access-changed': 'source',
   'email-changed': 'source',
   'email-confirmed': 'budgets',

@@ -123,7 +123,7 @@ export async function renewLeases(tx: Tx, mails: DueMail[], until: Date): Promis
 export async function listSent(
   tx: Tx,
   companyId: Uuid,
-  kind: 'withdrawal-code' | 'email-confirmed' | 'invitation',
+  kind: 'withdrawal-code' | 'email-confirmed' | 'invitation' | 'recipient-key-changed',
   since: Date,
   max: number,
 ): Promise<Date[]> {

@@ -19,6 +19,8 @@ import {
   isSubscriptionLink,
   type Payer,
 } from '../charges/rules.ts'
+import { requireWithin } from '../charges/split.ts'
+import { findSplit } from '../charges/split-recipients.ts'
 import {
   findMany as findCharges,
   insert as insertCharges,
@@ -57,11 +59,17 @@ import {
 /** The payer who subscribes: a known customer, or a person as they were named. */
 type Subscriber = { customerId: Uuid | null; person: Person }
 
-async function findTerms(app: Uses<'db'>, companyId: Uuid, text: string): Promise<Terms> {
-  const id = fromPublic('prod', text)
+async function findTerms(
+  app: Uses<'db'>,
+  companyId: Uuid,
+  { productId, split: wanted }: Pick<Static<typeof NewTemplate>, 'productId' | 'split'>,
+): Promise<Terms> {
+  const id = fromPublic('prod', productId)
   const product = id && (await findProduct(app.db, companyId, id))
   if (!product) throw problem('product_not_found', 'productId: the company has no such product.')
-  return termsOf(product)
+  const terms = termsOf(product, await findSplit(app, companyId, wanted))
+  requireWithin({ split: terms.split, amount: terms.value })
+  return terms
 }
 
 async function findSubscriber(
@@ -89,7 +97,7 @@ export async function createRecurrence(
   company: Company,
   body: Static<typeof NewRecurrence>,
 ): Promise<Started> {
-  const terms = await findTerms(app, company.id, body.productId)
+  const terms = await findTerms(app, company.id, body)
   const subscriber = await findSubscriber(app, company.id, body.customerId)
   return startAgreement(app, company, terms, subscriber, null)
 }
@@ -205,6 +213,7 @@ const blankOf = (companyId: Uuid, id: Uuid, terms: Terms, now: Date): Recurrence
   lastDueOn: null,
   nextAt: null,
   endReason: null,
+  split: terms.split,
 })
 
 /** Creates a link through which any payer can subscribe, or one customer. */
@@ -213,7 +222,7 @@ export async function createTemplate(
   company: Company,
   body: Static<typeof NewTemplate>,
 ): Promise<Started> {
-  const terms = await findTerms(app, company.id, body.productId)
+  const terms = await findTerms(app, company.id, body)
   const owner = body.customerId ? await findSubscriber(app, company.id, body.customerId) : null
   const payer = owner && {
     name: owner.person.name,
@@ -392,13 +401,14 @@ function offerOfLink(charge: Charge): Offer {
 }
 
 /** The terms of a link: its product as it was when the link was created, for its total. */
-export function termsOfLink({ amount, link }: Charge): Terms {
+export function termsOfLink({ amount, link, split }: Charge): Terms {
   const { product } = link!.items[0]!
   return {
     productId: fromPublic('prod', product.id)!,
     productName: product.name,
     value: amount,
     frequency: product.frequency!,
+    split,
     dayDue: product.dayDue ?? DEFAULT_DAY_DUE,
     dayGenerateCharge: product.dayGenerateCharge ?? null,
   }

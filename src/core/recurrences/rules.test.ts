@@ -58,6 +58,7 @@ const undecided = (fields: Partial<Recurrence> = {}): Recurrence => ({
   lastDueOn: null,
   nextAt: later(START, 24 * HOUR_MS),
   endReason: null,
+  split: null,
   ...fields,
 })
 

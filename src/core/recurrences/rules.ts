@@ -8,7 +8,7 @@ import { dueDay, type Frequency, firstGeneration, generationDay } from '../../pi
 import { addDays, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { Agreement, AgreementStatus } from '../../provider/port.ts'
 import { type Billing, debitDay, dueDayAfter, endOfRetries, plan } from '../billings/rules.ts'
-import { type Charge, newCharge, type Payer } from '../charges/rules.ts'
+import { type Charge, newCharge, type Payer, type Split } from '../charges/rules.ts'
 import type { CancelReason, SubscriptionType } from '../events.ts'
 import type { Product } from '../products/rules.ts'
 
@@ -45,6 +45,8 @@ export type Recurrence = {
   nextAt: Date | null
   /** Why somebody of the company has canceled it, if they said so. */
   endReason: EndReason | null
+  /** Who gets which part of each charge. Null: all of it is the company's. */
+  split: Split | null
 }
 
 export const END_REASONS = ['CUSTOMER_ASKED', 'NOT_PAID', 'MISTAKE', 'OTHER'] as const
@@ -60,10 +62,10 @@ const SOON_MS = 15 * 60 * 1000
 /** What a payer is asked to agree to: the product as it is now. */
 export type Terms = Pick<
   Recurrence,
-  'productId' | 'productName' | 'value' | 'frequency' | 'dayDue' | 'dayGenerateCharge'
+  'productId' | 'productName' | 'value' | 'frequency' | 'dayDue' | 'dayGenerateCharge' | 'split'
 >
 
-export function termsOf(product: Product): Terms {
+export function termsOf(product: Product, split: Split | null = null): Terms {
   const { type, status, frequency, price } = product
   if (type !== 'RECURRING' || frequency === null) throw problem('product_not_recurring')
   if (status !== 'ACTIVE') throw invalid('productId: the product is not active')
@@ -77,6 +79,7 @@ export function termsOf(product: Product): Terms {
     frequency,
     dayDue: product.dayDue ?? DEFAULT_DAY_DUE,
     dayGenerateCharge: product.dayGenerateCharge,
+    split,
   }
 }
 
@@ -199,6 +202,7 @@ export function generate(recurrence: Recurrence, now: Date): Cycle {
     recurrenceId,
     customerId,
     payer,
+    split: recurrence.split,
     createdAt: now,
     expiresAt: endOfRetries(dueOn),
   })

@@ -34,6 +34,7 @@ const RECURRENCE = companyTableOf<Recurrence>('recurrences', {
   lastDueOn: ['last_due_on', 'date'],
   nextAt: ['next_at', 'timestamptz'],
   endReason: ['end_reason', 'text'],
+  split: ['split', 'json'],
 })
 
 const COLUMNS = RECURRENCE.select('r')

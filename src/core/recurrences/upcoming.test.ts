@@ -35,6 +35,7 @@ const approvedOn = (at: Date, fields: Partial<Recurrence>): Recurrence => {
     lastDueOn: null,
     nextAt: at,
     endReason: null,
+    split: null,
     ...fields,
   }
   const decided = {

@@ -4,6 +4,7 @@ import { qrDataUrl } from '../../pix/qr.ts'
 import { type Addressing, checkoutUrl } from '../charges/addresses.ts'
 import type { Charge, PaymentStatus } from '../charges/rules.ts'
 import { CHARGE_STATUSES, asOf as chargeAsOf, PAYMENT_STATUSES } from '../charges/rules.ts'
+import { SplitField, SplitView, showTerms } from '../charges/split-view.ts'
 import type { ChargeView } from '../charges/view.ts'
 import type { Company } from '../companies/rules.ts'
 import { showCompanyInCharge } from '../companies/view.ts'
@@ -18,11 +19,13 @@ const Id = (description: string) => Type.String({ minLength: 1, maxLength: 255, 
 export const NewRecurrence = Type.Object({
   productId: Id('A product of type RECURRING'),
   customerId: Id('The customer who pays'),
+  split: SplitField,
 })
 
 export const NewTemplate = Type.Object({
   productId: Id('A product of type RECURRING'),
   customerId: Type.Optional(Id('Only this customer can subscribe; without it anybody can')),
+  split: SplitField,
 })
 
 export const TemplateView = Type.Object({ id: Type.String(), productId: Type.String() })
@@ -49,6 +52,7 @@ const FIELDS = {
   qrCode: orNull(Type.String({ description: 'QR image of it as PNG data URL' })),
   recurrenceAuthStatus: Type.Enum([...AUTH_STATUSES]),
   isRecurringTemplate: Type.Boolean(),
+  split: Type.Optional(SplitView),
 }
 
 export const RecurrenceView = Type.Object(FIELDS)
@@ -94,6 +98,7 @@ export function showRecurrence(
     qrCode: brCode && qrDataUrl(brCode),
     recurrenceAuthStatus: authStatus,
     isRecurringTemplate: recurrence.isTemplate,
+    ...(recurrence.split && { split: showTerms(recurrence.split, recurrence.value) }),
   }
 }
 
@@ -163,6 +168,7 @@ export function showAsCharge(
     company: showCompanyInCharge(company),
     ...showSubscription(recurrence.isTemplate ? started : recurrence, { ...app, now }),
     isRecurring: true,
+    ...(recurrence.split && { split: showTerms(recurrence.split, recurrence.value) }),
     frequency: recurrence.frequency,
     recurrenceAuthStatus: asOf(started ?? recurrence, now).authStatus,
   }

@@ -1,5 +1,4 @@
 import type { Tx } from '../../db/database.ts'
-import { lockBooks, post } from '../../ledger/post.ts'
 import { bankReturn, chargeReleased, disputeLost, type Posting } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
 import { newId, toPublic } from '../../lib/ids.ts'
@@ -12,6 +11,7 @@ import { record } from '../charges/record.ts'
 import { type Charge, receivedOf } from '../charges/rules.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
 import { recordEnd, releaseOf, setStatus, standingOf } from '../disputes/holds.ts'
+import { postOfCharge } from '../disputes/parts.ts'
 import {
   accept,
   accountNow,
@@ -108,7 +108,8 @@ async function recordOne(
   const isOver = charge?.paymentStatus === 'PAID' && of.charge?.paymentStatus === 'REFUNDED'
   const left = isOver && source !== 'pending' ? taking.pending : 0
   const given = after && !isOpen(after) && dispute!.held > 0 ? releaseOf(after, charge) : []
-  const available = payment.booked ? await book(tx, refund, given, left, now) : 0
+  const moved = { given, left, charge: charge && of.charge }
+  const available = payment.booked ? await book(tx, refund, moved, now) : 0
   await emit(tx, [returnEvent(refund, charge?.externalId ?? null, now)])
   await queueMails(tx, app.vault, [mailOf(company, refund, available, now)])
 }
@@ -225,8 +226,7 @@ async function changeCharge(tx: Tx, charge: Charge, refund: Refund, now: Date): 
 async function book(
   tx: Tx,
   refund: Refund,
-  given: Posting[],
-  left: number,
+  { given, left, charge }: { given: Posting[]; left: number; charge: Charge | null },
   now: Date,
 ): Promise<number> {
   const { companyId, endToEndId, disputed, chargeId, source } = refund
@@ -238,8 +238,8 @@ async function book(
     ...(amount > 0 ? [bankReturn({ ref, amount, chargeId }, source)] : []),
     ...(left > 0 ? [chargeReleased({ endToEndId, amount: toCents(left), chargeId })] : []),
   ]
-  const books = await post(tx, companyId, postings, now, await lockBooks(tx, companyId))
-  return books!.balance.available
+  const books = await postOfCharge(tx, companyId, { charge, ref }, postings, now)
+  return books.balance.available
 }
 
 function mailOf(company: Company, refund: Refund, available: number, now: Date) {

@@ -1,14 +1,16 @@
 import type { Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
 import { disputeAccepted, refundHeld, refundPaid, refundReleased } from '../../ledger/recipes.ts'
+import type { Shift } from '../../ledger/recipients.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Uses } from '../app.ts'
 import { lockCharge, record } from '../charges/record.ts'
-import { refundableOf } from '../charges/rules.ts'
+import { type Charge, refundableOf } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { holdAgain, recordEnd } from '../disputes/holds.ts'
+import { postOfCharge, shiftOf } from '../disputes/parts.ts'
 import {
   accept,
   activeOf,
@@ -50,7 +52,7 @@ export async function refundCharge(
   const held = { ...charge, refunded: toCents(charge.refunded + amount) }
   await record(tx, [{ charge: held, event: null, at: now }])
   const intent = { endToEndId, paymentSource, chargeId, amount, comment, source, disputed, booked }
-  return begin(tx, company, intent, now, { dispute, externalId: charge.externalId })
+  return begin(tx, company, intent, now, { dispute, charge: held })
 }
 
 /** Records a refund of a payment that matched no charge. If it is disputed, that ends by it. */
@@ -73,7 +75,7 @@ export async function refundPayment(
   await payments.updateStatus(tx, { ...payment, status: 'REFUNDING' })
   const of = { endToEndId, paymentSource, chargeId: null, booked }
   const intent = { ...of, amount, comment, source: 'unmatched' as const, disputed }
-  return begin(tx, company, intent, now, { dispute, externalId: null })
+  return begin(tx, company, intent, now, { dispute, charge: null })
 }
 
 /**
@@ -127,7 +129,7 @@ async function refundKept(
   const { held: amount } = dispute
   const of = { endToEndId, paymentSource, chargeId: null, booked, comment: null }
   const intent = { ...of, amount, source: 'available' as const, disputed: amount }
-  await begin(tx, company, intent, now, { dispute, externalId: null })
+  await begin(tx, company, intent, now, { dispute, charge: null })
 }
 
 type Intent = Pick<
@@ -142,8 +144,8 @@ type Intent = Pick<
   | 'booked'
 >
 
-/** The dispute that a refund takes money from, if it takes any. */
-type Disputed = { dispute: Dispute | null; externalId: string | null }
+/** The dispute that a refund takes money from, if it takes any, and the charge after it. */
+type Of = { dispute: Dispute | null; charge: Charge | null }
 
 /** How much of a refund is held for a dispute of its payment. `left` is all that can go back. */
 async function disputedPart(
@@ -163,7 +165,7 @@ async function begin(
   company: Company,
   intent: Intent,
   now: Date,
-  { dispute, externalId }: Disputed,
+  { dispute, charge }: Of,
 ): Promise<Refund> {
   const refund: Refund = {
     companyId: company.id,
@@ -182,30 +184,40 @@ async function begin(
   await store.insert(tx, refund)
   if (dispute && refund.disputed > 0) {
     const after = afterRefund(dispute, refund.disputed, refund.id, now)
-    await recordEnd(tx, dispute, after, externalId, now)
+    await recordEnd(tx, dispute, after, charge?.externalId ?? null, now)
   }
-  if (refund.booked) await hold(tx, refund, now)
+  if (refund.booked) await hold(tx, refund, charge, now)
   tx.wake(TASK.refunds)
   return refund
 }
 
-async function hold(tx: Tx, refund: Refund, now: Date): Promise<void> {
+async function hold(tx: Tx, refund: Refund, charge: Charge | null, now: Date): Promise<void> {
   const { companyId, amount, source, disputed } = refund
   const books = await lockBooks(tx, companyId)
-  const left = books.balance[source]
-  const rest = toCents(amount - disputed)
-  if (rest > left && rest > 0) {
-    throw problem(
-      'insufficient_balance',
-      `value: ${rest} cents are more than the ${left} cents in the ${source} balance.`,
-    )
-  }
   const order = orderOf(refund)
+  const taken = await shiftOf(tx, charge, order.ref)
+  const own = books.balance[source]
+  const rest = toCents(amount - disputed)
+  if (rest > own - taken.moved && rest > 0) throw insufficient(rest, { source, own, taken })
   const postings = [
+    ...taken.postings,
     ...(disputed > 0 ? [disputeAccepted({ ...order, amount: disputed })] : []),
     ...(rest > 0 ? [refundHeld({ ...order, amount: rest }, source)] : []),
   ]
-  await post(tx, companyId, postings, now, books)
+  await post(tx, companyId, postings, now, books, taken.entries)
+}
+
+/** Says whose money lacks: the company's, or that of recipients beside it. */
+function insufficient(
+  amount: number,
+  { source, own, taken }: { source: RefundSource; own: number; taken: Shift },
+) {
+  const fromRecipients =
+    taken.entries.length === 0 ? '' : ` and the ${0 - taken.moved} cents of its recipients`
+  return problem(
+    'insufficient_balance',
+    `value: ${amount} cents are more than the ${own} cents in the ${source} balance${fromRecipients}.`,
+  )
 }
 
 const orderOf = ({ id, amount, chargeId }: Refund) => ({
@@ -272,7 +284,10 @@ export async function failRefund(
   if (!refund.booked) return
   await post(tx, companyId, [refundReleased(orderOf(refund), to)], now)
   const paid = await lockPaid(tx, companyId, refund.paymentSource, refund.endToEndId)
-  if (paid) await holdAgain(tx, app, paid, refund, now)
+  if (!paid) return
+  await holdAgain(tx, app, paid, refund, now)
+  const { charge } = refund.chargeId === null ? { charge: null } : paid
+  await postOfCharge(tx, companyId, { charge, ref: orderOf(refund).ref }, [], now)
 }
 
 async function releaseTo(tx: Tx, refund: Refund, now: Date): Promise<RefundSource> {

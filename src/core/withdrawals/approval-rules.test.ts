@@ -35,6 +35,8 @@ const waiting = (requestedBy: string | null = REQUESTER, mustBeApproved = true):
       id: newId(),
       value: toCents(5000),
       destination: 'k',
+      recipientId: null,
+      keySealed: null,
       otpHash: HASH,
       requestedBy,
       needsApproval: mustBeApproved,

@@ -1,12 +1,15 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { ControlTx, Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
+import { type Posting, splitTaken } from '../../ledger/recipes.ts'
+import { enterParts, heldFor, type RecipientEntry, readAccounts } from '../../ledger/recipients.ts'
 import { assert } from '../../lib/assert.ts'
-import { newId, type Uuid } from '../../lib/ids.ts'
-import type { Cents } from '../../lib/money.ts'
+import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
+import { type Cents, toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { localDateOf, startOfDay } from '../../pix/local-time.ts'
+import { maskPixKey } from '../../pix/masks.ts'
 import type { Uses } from '../app.ts'
 import { codeEmailOf } from '../companies/changes.ts'
 import { toRealTime } from '../companies/clock.ts'
@@ -15,8 +18,11 @@ import { findCompany } from '../companies/store.ts'
 import { composeWithdrawalCode } from '../letters/companies.ts'
 import { DAY_S, waitOf } from '../mails/rules.ts'
 import { listSent, queueMails } from '../mails/store.ts'
+import { type Recipient, requireOldKey } from '../recipients/rules.ts'
+import { find as findRecipient } from '../recipients/store.ts'
 import { TASK } from '../tasks.ts'
 import { mailApprovers } from './approval-mails.ts'
+import { destinationOf, sealKey } from './destinations.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -29,17 +35,63 @@ const hashOf = (vault: Vault, companyId: Uuid, id: Uuid, code: string): Buffer =
  * Starts a withdrawal: records it, holds its money and queues the mail with its code, all in one
  * transaction.
  */
-export async function startWithdrawal(
+export function startWithdrawal(
   tx: Tx,
-  app: Uses<'clock' | 'config' | 'systemClock' | 'vault'>,
+  app: Starting,
   company: Company,
   value: Cents,
   requestedBy: Uuid | null = null,
 ): Promise<Withdrawal> {
+  const to = { destination: company.payoutKey ?? company.pixKey, recipient: null }
+  return startTo(tx, app, company, to, value, requestedBy)
+}
+
+/**
+ * Starts a payout: a withdrawal of a recipient's money to its own key. Without a value it is all
+ * that the recipient has.
+ */
+export async function startPayout(
+  tx: Tx,
+  app: Starting,
+  company: Company,
+  { recipientId, value }: { recipientId: Uuid; value?: Cents | undefined },
+  requestedBy: Uuid | null = null,
+): Promise<Withdrawal> {
+  // Not locked: whoever books parts refers to its row while it holds the books.
+  const recipient = await findRecipient(tx, app.vault, company.id, recipientId)
+  if (!recipient) throw problem('recipient_not_found')
+  requireOldKey(recipient, company, app.systemClock.now())
+  await requireNonePending(tx, company.id, app.clock.now())
+  const accounts = await readAccounts(tx, company.id, [recipientId])
+  const available = heldFor(accounts.get(recipientId)?.balance ?? 0)
+  if (available === 0) throw rules.recipientLacks(value ?? 0, 0)
+  const to = { destination: recipient.pixKey, recipient }
+  return startTo(tx, app, company, to, value ?? toCents(available), requestedBy)
+}
+
+type Starting = Uses<'clock' | 'config' | 'systemClock' | 'vault'>
+
+/** Where the money of a withdrawal goes. Null: it is the company's own. */
+type Destination = { destination: string; recipient: Recipient | null }
+
+async function startTo(
+  tx: Tx,
+  app: Starting,
+  company: Company,
+  { destination, recipient }: Destination,
+  value: Cents,
+  requestedBy: Uuid | null,
+): Promise<Withdrawal> {
   const [now, id, code] = [app.clock.now(), newId(), rules.makeCode()]
   const otpHash = hashOf(app.vault, company.id, id, code)
-  const destination = company.payoutKey ?? company.pixKey
-  const order = { companyId: company.id, id, value, destination }
+  const order = {
+    companyId: company.id,
+    id,
+    value,
+    destination: recipient ? maskPixKey(destination) : destination,
+    recipientId: recipient?.id ?? null,
+    keySealed: recipient && sealKey(app.vault, company.id, id, destination),
+  }
   const fields = { ...order, otpHash, requestedBy, needsApproval: false }
   const started = rules.start(fields, now)
   await insertPending(tx, company, started, now)
@@ -74,9 +126,7 @@ async function insertPending(
   const { companyId } = withdrawal
   // If another transaction inserts one after the look, the insert fails and the next look finds it.
   for (;;) {
-    const pending = await store.findPending(tx, companyId)
-    if (pending && !rules.isDue(pending, now)) throw rules.alreadyPending(pending)
-    if (pending) await expireWithdrawal(tx, companyId, pending.id, now)
+    await requireNonePending(tx, companyId, now)
     const since = new Date(now.getTime() - rules.WRONG_WINDOW_S * 1000)
     if (!rules.showsCodes(company)) {
       rules.requireFewGuesses(await store.listSpent(tx, companyId, since), now)
@@ -85,24 +135,54 @@ async function insertPending(
   }
 }
 
+/** If the one before has expired, ends it. */
+async function requireNonePending(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  const pending = await store.findPending(tx, companyId)
+  if (pending && !rules.isDue(pending, now)) throw rules.alreadyPending(pending)
+  if (pending) await expireWithdrawal(tx, companyId, pending.id, now)
+}
+
 async function hold(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
-  const { companyId, value } = withdrawal
+  const { companyId, value, recipientId } = withdrawal
   const books = await lockBooks(tx, companyId)
   const { available } = books.balance
-  if (value > available) throw rules.insufficient(value, available)
-  await post(tx, companyId, [rules.postingOf(withdrawal)], now, books)
+  if (recipientId === null && value > available) throw rules.insufficient(value, available)
+  const parts = await partsOf(tx, withdrawal, -value)
+  await post(tx, companyId, [rules.postingOf(withdrawal)], now, books, parts.entries)
+}
+
+/**
+ * What a payout takes from its recipient or gives back to it. If the recipient owes the company
+ * something by then, that is repaid. The books are locked before.
+ */
+async function partsOf(
+  tx: Tx,
+  { companyId, id, recipientId }: Withdrawal,
+  amount: number,
+): Promise<{ entries: RecipientEntry[]; repaid: Posting[] }> {
+  if (recipientId === null) return { entries: [], repaid: [] }
+  const accounts = await readAccounts(tx, companyId, [recipientId])
+  const available = heldFor(accounts.get(recipientId)?.balance ?? 0)
+  if (available + amount < 0) throw rules.recipientLacks(-amount, available)
+  const kind = amount < 0 ? 'WITHDRAWAL_HELD' : 'WITHDRAWAL_RELEASED'
+  const of = { kind, ref: toPublic('wd', id), chargeId: null } as const
+  const { entries, moved } = enterParts(accounts, of, [{ recipientId, amount }])
+  const owed = amount - moved
+  return { entries, repaid: owed > 0 ? [splitTaken({ ref: of.ref, amount: toCents(owed) })] : [] }
 }
 
 async function mailCode(
   tx: Tx,
   app: Uses<'clock' | 'config' | 'systemClock' | 'vault'>,
   company: Company,
-  { value, destination, otpExpiresAt }: Withdrawal,
+  withdrawal: Withdrawal,
   code: string,
 ): Promise<void> {
+  const { value, otpExpiresAt } = withdrawal
   if (!(await mayMailCode(tx, app, company))) return
   const lifetime_s = rules.CODE_LIFETIME_S
-  const terms = { code, value, destination, lifetime_s, expiresAt: otpExpiresAt }
+  const to = await destinationOf(tx, app, withdrawal)
+  const terms = { code, value, ...to, lifetime_s, expiresAt: otpExpiresAt }
   const email = codeEmailOf(company, app.systemClock.now())
   const letter = composeWithdrawalCode({ ...company, email }, terms)
   const mail = { companyId: company.id, kind: 'withdrawal-code', letter } as const
@@ -131,8 +211,12 @@ async function mayMailCode(
 
 /** The one way in which a withdrawal ends: writes its state and moves the money that it held. */
 export async function endWithdrawal(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<void> {
+  const { companyId, status, value } = withdrawal
   await store.update(tx, withdrawal)
-  await post(tx, withdrawal.companyId, [rules.postingOf(withdrawal)], now)
+  const books = await lockBooks(tx, companyId)
+  const released = status === 'COMPLETED' ? 0 : value
+  const { entries, repaid } = await partsOf(tx, withdrawal, released)
+  await post(tx, companyId, [rules.postingOf(withdrawal), ...repaid], now, books, entries)
 }
 
 export async function findWithdrawal(

@@ -13,16 +13,17 @@ import { composeWithdrawalCompleted, composeWithdrawalFailed } from '../letters/
 import { queueMails } from '../mails/store.ts'
 import { type Claim, carryOut } from '../orders.ts'
 import { endWithdrawal, findWithdrawal } from './commands.ts'
+import { destinationOf, keyOf } from './destinations.ts'
 import type { Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
 import { storeReference, update } from './store.ts'
 
 /** A withdrawal as its bank gets it. */
-const orderOf = ({ id, value, destination, bankReference }: Withdrawal): SendOrder => ({
-  id,
-  amount: value,
-  pixKey: destination,
-  reference: bankReference,
+const orderOf = ({ vault }: Uses<'vault'>, withdrawal: Withdrawal): SendOrder => ({
+  id: withdrawal.id,
+  amount: withdrawal.value,
+  pixKey: keyOf(vault, withdrawal),
+  reference: withdrawal.bankReference,
 })
 
 /** Orders the bank to send a claimed withdrawal, or asks it, and records the outcome. */
@@ -33,7 +34,10 @@ export async function payOut(app: App, claim: Claim<Withdrawal>): Promise<void> 
   const bank = app.providers.payoutsOf(company)
   if (!bank || (await wasOrderedElsewhere(app, claim))) return leaveToOperator(app, claim)
   const { id } = withdrawal
-  const order = { ...orderOf(withdrawal), orderedAt: orderedBefore ? withdrawal.orderedAt : null }
+  const order = {
+    ...orderOf(app, withdrawal),
+    orderedAt: orderedBefore ? withdrawal.orderedAt : null,
+  }
   const outcome = await carryOut<Sent>({
     log: app.log,
     orderedBefore,
@@ -102,19 +106,29 @@ export async function endPayout(
   const completed = withdrawal.status === 'COMPLETED'
   const type = completed ? 'withdrawal.completed' : 'withdrawal.failed'
   const kind = completed ? 'withdrawal-completed' : 'withdrawal-failed'
-  const letter = letterOf(company, withdrawal)
+  const letter = letterOf(company, withdrawal, await destinationOf(tx, { vault }, withdrawal))
   await endWithdrawal(tx, withdrawal, now)
   await emit(tx, [withdrawalEvent(type, withdrawal, now)])
   const mail = { companyId: company.id, kind, letter, expiresAt: null } as const
   await queueMails(tx, vault, [{ ...mail, createdAt: systemClock.now() }])
 }
 
-function letterOf(company: Company, withdrawal: Withdrawal): Letter {
-  const { value, destination, endToEndId, finishedAt, failure } = withdrawal
-  if (endToEndId === null) return composeWithdrawalFailed(company, { value, reason: failure! })
+function letterOf(
+  company: Company,
+  { value, endToEndId, finishedAt, failure }: Withdrawal,
+  to: { destination: string; recipient?: string },
+): Letter {
+  if (endToEndId === null) {
+    const { recipient } = to
+    return composeWithdrawalFailed(company, {
+      value,
+      reason: failure!,
+      ...(recipient && { recipient }),
+    })
+  }
   return composeWithdrawalCompleted(company, {
     value,
-    destination,
+    ...to,
     endToEndId,
     finishedAt: finishedAt!,
   })

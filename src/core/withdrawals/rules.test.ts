@@ -37,6 +37,8 @@ const pending = (fields: Partial<Withdrawal> = {}): Withdrawal => ({
       id: newId(),
       value: toCents(5000),
       destination: 'k',
+      recipientId: null,
+      keySealed: null,
       otpHash: HASH,
       requestedBy: null,
       needsApproval: false,

@@ -28,8 +28,12 @@ export type Withdrawal = {
   companyId: Uuid
   id: Uuid
   value: Cents
-  /** The Pix key that the money goes to. */
+  /** The Pix key that the money goes to. That of a recipient is masked. */
   destination: string
+  /** Whose money it is: of a recipient, or null: of the company. */
+  recipientId: Uuid | null
+  /** The Pix key of a recipient, sealed. */
+  keySealed: Buffer | null
   status: Status
   failure: string | null
   /** The hash of the code that confirms it; null when no code is awaited. */
@@ -80,7 +84,14 @@ export const makeCode = (): string => String(randomInt(1_000_000)).padStart(6, '
 
 type Start = Pick<
   Withdrawal,
-  'companyId' | 'id' | 'value' | 'destination' | 'requestedBy' | 'needsApproval'
+  | 'companyId'
+  | 'id'
+  | 'value'
+  | 'destination'
+  | 'recipientId'
+  | 'keySealed'
+  | 'requestedBy'
+  | 'needsApproval'
 > & { otpHash: Buffer }
 
 /**
@@ -132,6 +143,14 @@ export const insufficient = (value: Cents, available: number): Problem =>
     available < 0
       ? `value: the available balance is ${-available} cents below zero, because money that was withdrawn is disputed or was returned by the bank. Nothing can be withdrawn until the next money that you receive has made up for it.`
       : `value: ${value} cents are more than the ${available} cents in the available balance.`,
+  )
+
+export const recipientLacks = (value: number, available: number): Problem =>
+  problem(
+    'insufficient_balance',
+    available === 0
+      ? 'value: the recipient has no money that could be paid to it.'
+      : `value: ${value} cents are more than the ${available} cents that the recipient has.`,
   )
 
 /** Whether the API shows the codes of a company. Then a limit of codes protects nothing. */
@@ -390,10 +409,14 @@ export function afterManualResult(
     : { ...ended(withdrawal, 'COMPLETED', now), endToEndId: result.endToEndId }
 }
 
-/** Holds the money at the start. At the end it is paid if COMPLETED, and released otherwise. */
-export function postingOf({ id, value: amount, status }: Withdrawal): Posting {
+/**
+ * Holds the money at the start. At the end it is paid if COMPLETED, and released otherwise. A
+ * payout is of the money of its recipient.
+ */
+export function postingOf({ id, value: amount, status, recipientId }: Withdrawal): Posting {
   assert(status !== 'PROCESSING', 'a payout that has not ended moves nothing in the books')
   const order = { ref: toPublic('wd', id), amount }
-  if (status === 'PENDING_OTP') return withdrawalHeld(order)
-  return status === 'COMPLETED' ? withdrawalPaid(order) : withdrawalReleased(order)
+  const own = recipientId === null ? 'available' : 'recipients'
+  if (status === 'PENDING_OTP') return withdrawalHeld(order, own)
+  return status === 'COMPLETED' ? withdrawalPaid(order) : withdrawalReleased(order, own)
 }

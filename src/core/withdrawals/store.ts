@@ -12,6 +12,8 @@ const WITHDRAWAL = companyTableOf<Withdrawal>('withdrawals', {
   id: ['id', 'uuid'],
   value: ['value', 'cents'],
   destination: ['destination', 'text'],
+  recipientId: ['recipient_id', 'uuid'],
+  keySealed: ['key_sealed', 'bytea'],
   status: ['status', 'text'],
   failure: ['failure', 'text'],
   otpHash: ['otp_hash', 'bytea'],
@@ -41,6 +43,8 @@ const STARTED = WITHDRAWAL.only(
   'id',
   'value',
   'destination',
+  'recipientId',
+  'keySealed',
   'status',
   'otpHash',
   'otpExpiresAt',
@@ -279,7 +283,9 @@ export type WaitingPayout = {
   companyName: string
   id: Uuid
   value: Cents
+  /** With the sealed key of a recipient it is masked. */
   destination: string
+  keySealed: Buffer | null
   confirmedAt: Date
   /** If set, a bank may have got the order. Its statement shows whether it sent the money. */
   orderedAt: Date | null
@@ -291,7 +297,7 @@ export type WaitingPayout = {
 export const listWaiting = (tx: Tx, companyId: Uuid | null): Promise<WaitingPayout[]> =>
   tx.query<WaitingPayout>({
     text: `select w.company_id as "companyId", c.name as "companyName", w.id, w.value,
-             w.destination, w.confirmed_at as "confirmedAt", w.ordered_at as "orderedAt",
+             w.destination, w.key_sealed as "keySealed", w.confirmed_at as "confirmedAt", w.ordered_at as "orderedAt",
              exists (select from audits a where a.company_id = w.company_id
                and a.difference is not null) as differs
            from withdrawals w join companies c on c.id = w.company_id

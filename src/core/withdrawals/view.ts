@@ -31,6 +31,7 @@ export const WithdrawalView = Type.Object({
   status: Status,
   value: Type.Integer({ description: 'Cents' }),
   destination: Type.String({ description: 'The Pix key that the money goes to; masked' }),
+  recipientId: Type.Optional(Type.String({ description: 'The recipient whose money it is' })),
   createdAt: Timestamp,
   expiresAt: Type.Optional(
     Type.String({
@@ -54,6 +55,13 @@ export const WithdrawalView = Type.Object({
   failureReason: Type.Optional(Type.String()),
 })
 
+/** That of a recipient is stored masked. */
+export const shownDestination = ({
+  destination,
+  recipientId,
+}: Pick<Withdrawal, 'destination' | 'recipientId'>): string =>
+  recipientId === null ? maskPixKey(destination) : destination
+
 export function showWithdrawal(stored: Withdrawal, now: Date): Static<typeof WithdrawalView> {
   const withdrawal = asOf(stored, now)
   const { status, value, confirmedAt, approvedAt, finishedAt, endToEndId, failure } = withdrawal
@@ -61,9 +69,11 @@ export function showWithdrawal(stored: Withdrawal, now: Date): Static<typeof Wit
     id: toPublic('wd', withdrawal.id),
     status,
     value,
-    destination: maskPixKey(withdrawal.destination),
+    destination: shownDestination(withdrawal),
     createdAt: withdrawal.createdAt.toISOString(),
   }
+  const { recipientId } = withdrawal
+  if (recipientId !== null) shown.recipientId = toPublic('rcpt', recipientId)
   if (status === 'PENDING_OTP') {
     shown.expiresAt = withdrawal.otpExpiresAt.toISOString()
     if (confirmedAt === null) shown.attemptsLeft = triesLeft(withdrawal)

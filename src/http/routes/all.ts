@@ -10,6 +10,7 @@ import { eventRoutes } from './events.ts'
 import { paymentRoutes } from './payments.ts'
 import { planRoutes } from './plans.ts'
 import { productRoutes } from './products.ts'
+import { recipientRoutes } from './recipients.ts'
 import { recurrenceRoutes } from './recurrences.ts'
 import { refundRoutes } from './refunds.ts'
 import { reminderRoutes } from './reminders.ts'
@@ -35,6 +36,7 @@ export const ROUTES: readonly Route[] = [
   ...eventRoutes,
   ...balanceRoutes,
   ...withdrawalRoutes,
+  ...recipientRoutes,
   ...companyRoutes,
   ...reminderRoutes,
   ...versionRoutes(() => ROUTES),

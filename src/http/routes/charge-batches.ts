@@ -3,6 +3,7 @@ import { createBatch, isRefused, mayPass, type Outcome } from '../../core/charge
 import { BatchView, MAX_BATCH, NewBatch } from '../../core/charges/batch-view.ts'
 import { type Draft, pixDraft, pixFaults } from '../../core/charges/commands.ts'
 import type { Charge } from '../../core/charges/rules.ts'
+import { findNamed, splitOf } from '../../core/charges/split-recipients.ts'
 import { NewPixCharge, showWithoutImage } from '../../core/charges/view.ts'
 import { matchBeforeReplacement } from '../../core/payments/paid-charges.ts'
 import { Problem } from '../../lib/problems.ts'
@@ -29,22 +30,39 @@ const readCharge = inputReader({
 
 type BatchCall = Call<unknown, Static<typeof NewBatch>, Static<typeof BatchView>>
 
+type Body = Static<typeof NewPixCharge>
+
+/** What it makes, or why it makes nothing. */
+function attempt<T>(make: () => T): T | Problem {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+}
+
 /** The charges of a batch, in turns of the event loop. Some are refused before they are tried. */
 async function readCharges(call: BatchCall): Promise<(Draft | Problem)[]> {
   const { app, company, scopes, author } = call
   const session = { app, company, scopes: new Set(scopes), keyId: company.id, author }
-  const read = (value: unknown): Draft | Problem => {
-    try {
-      const given = { query: {}, body: { value, faults: textFaults(value) }, session }
-      const body = readCharge(given).body as Static<typeof NewPixCharge>
-      return pixDraft(app, company, body, () => app.vault.fingerprint([SINGLE, canonical(value)]))
-    } catch (error) {
-      if (error instanceof Problem) return error
-      throw error
-    }
+  const bodies: (Body | Problem)[] = []
+  await forEachInTurns(company.id, call.body.charges, (value: unknown) => {
+    const given = { query: {}, body: { value, faults: textFaults(value) }, session }
+    bodies.push(attempt(() => readCharge(given).body as Body))
+  })
+  const parts = bodies.flatMap((body) => (body instanceof Problem ? [] : (body.split ?? [])))
+  const named = await findNamed(app, company.id, parts)
+  const draftOf = (body: Body, sent: unknown) => {
+    const split = body.split ? splitOf(body.split, named) : null
+    const fingerprint = () => app.vault.fingerprint([SINGLE, canonical(sent)])
+    return pixDraft(app, company, body, fingerprint, split)
   }
   const drafts: (Draft | Problem)[] = []
-  await forEachInTurns(company.id, call.body.charges, (charge) => drafts.push(read(charge)))
+  await forEachInTurns(company.id, bodies.entries(), ([i, body]) => {
+    const isRefused = body instanceof Problem
+    drafts.push(isRefused ? body : attempt(() => draftOf(body, call.body.charges[i])))
+  })
   return drafts
 }
 

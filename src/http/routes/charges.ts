@@ -20,6 +20,7 @@ import {
   searchCharges,
   summarizeCharges,
 } from '../../core/charges/search.ts'
+import { findSplit, requireActive } from '../../core/charges/split-recipients.ts'
 import { createStaticCode, salesLimits } from '../../core/charges/static.ts'
 import { NewStaticCode, StaticCodeView, showStaticCode } from '../../core/charges/static-view.ts'
 import {
@@ -113,11 +114,12 @@ const createPix = route({
   data: CreatedPixCharge,
   status: 201,
   message: 'Charge created.',
-  problems: ['provider_rejected', 'provider_unavailable'],
+  problems: ['recipient_not_found', 'provider_rejected', 'provider_unavailable'],
   async handle(call) {
     const { app, company } = call
     await endOfTick()
-    const draft = pixDraft(app, company, call.body, call.fingerprint)
+    const split = call.body.split ? await findSplit(app, company.id, call.body.split) : null
+    const draft = pixDraft(app, company, call.body, call.fingerprint, split)
     const show = (charge: Charge) => showCreatedPix(charge, app)
     return create(call, draft, show)
   },
@@ -144,6 +146,7 @@ const createLink = route({
   problems: [
     'customer_not_found',
     'product_not_found',
+    'recipient_not_found',
     'provider_rejected',
     'provider_unavailable',
   ],
@@ -388,6 +391,7 @@ const duplicateOne = route({
   async handle(call) {
     const { app, company } = call
     const original = await findCharge(app, company.id, chargeIdOf(call))
+    await requireActive(app, original)
     const draft = duplicate(app, original, call.body, call.fingerprint)
     const show = (charge: Charge) => showCharge(charge, showing(call), { image: true })
     return create(call, draft, show)

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { splitFaults } from '../../core/charges/split.ts'
 import { listOfRecurrence } from '../../core/charges/store.ts'
 import { LONG_PAGE, LONG_PAGE_SIZE } from '../../core/fields.ts'
 import { endAtBank } from '../../core/recurrences/agreements.ts'
@@ -55,12 +56,14 @@ const create = route({
     productId: 'prod_01k3e8r8v0e0080000000000b1',
     customerId: 'clnt_01k3e8r8v0e0080000000000c1',
   },
+  check: splitFaults,
   data: RecurrenceView,
   status: 201,
   message: 'Subscription created.',
   problems: [
     'product_not_found',
     'customer_not_found',
+    'recipient_not_found',
     'product_not_recurring',
     'provider_rejected',
     'provider_unavailable',
@@ -91,10 +94,16 @@ const createSelfServe = route({
   scope: 'payments:write',
   body: NewTemplate,
   example: { productId: 'prod_01k3e8r8v0e0080000000000b1' },
+  check: splitFaults,
   data: TemplateView,
   status: 201,
   message: 'Subscription link created.',
-  problems: ['product_not_found', 'customer_not_found', 'product_not_recurring'],
+  problems: [
+    'product_not_found',
+    'customer_not_found',
+    'recipient_not_found',
+    'product_not_recurring',
+  ],
   async handle(call) {
     const template = await createTemplate(call.app, call.company, call.body)
     return call.commit(async (tx) => ({ data: showTemplate(await template.save(tx)) }))

@@ -9,6 +9,7 @@ const pt = {
     pending: SIDE_WORDS.pending,
     held: SIDE_WORDS.held,
     unmatched: SIDE_WORDS.unmatched,
+    recipients: SIDE_WORDS.recipients,
     disputed: SIDE_WORDS.disputed,
   } satisfies Record<Account, string>,
   /** What each balance means. */
@@ -17,6 +18,7 @@ const pt = {
     pending: 'De cobranças pagas. Fica disponível quando o prazo de liberação termina.',
     held: 'Separado para saques e devoluções em andamento.',
     unmatched: 'Pagamentos que não quitaram nenhuma cobrança e aguardam a sua decisão.',
+    recipients: 'A parte dos recebedores nas suas vendas, que ainda não foi repassada a eles.',
     disputed: 'Pagamentos contestados por quem pagou (MED). Ficam reservados até a decisão.',
   } satisfies Record<Account, string>,
   negative:
@@ -48,6 +50,7 @@ const en: Texts = {
     pending: 'Pending',
     held: 'Held',
     unmatched: 'Unmatched',
+    recipients: 'Of recipients',
     disputed: 'Disputed',
   },
   meanings: {
@@ -55,6 +58,7 @@ const en: Texts = {
     pending: 'From paid charges. It becomes available when the settlement period ends.',
     held: 'Set aside for withdrawals and refunds in progress.',
     unmatched: 'Payments that paid no charge and wait for your decision.',
+    recipients: 'The parts of recipients in your sales that were not paid to them yet.',
     disputed: 'Payments that their payers dispute (MED). They are held until it is decided.',
   },
   negative:
@@ -79,6 +83,9 @@ const en: Texts = {
     WITHDRAWAL_HELD: 'Withdrawal held',
     WITHDRAWAL_PAID: 'Withdrawal sent',
     WITHDRAWAL_RELEASED: 'Withdrawal not sent',
+    SPLIT_SETTLED: 'Parts of recipients settled',
+    SPLIT_TAKEN: 'Parts of recipients taken back',
+    SPLIT_GIVEN: 'Parts of recipients given again',
     DISPUTE_HELD: 'Disputed amount held',
     DISPUTE_RELEASED: 'Disputed amount released',
     DISPUTE_ACCEPTED: 'Refund of a disputed amount held',

@@ -1,7 +1,12 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import { type DatedEntry, STATEMENT_WRITERS, withDates } from '../../core/balance/table.ts'
-import { type BalanceView, type ShownEntry, showEntry } from '../../core/balance/view.ts'
+import {
+  accountsOf,
+  type BalanceView,
+  type ShownEntry,
+  showEntry,
+} from '../../core/balance/view.ts'
 import { findPaymentsOf } from '../../core/refunds/store.ts'
 import { ACCOUNTS, type Account, KINDS, type Kind } from '../../ledger/recipes.ts'
 import { readStatement, type StatementFilter } from '../../ledger/statement.ts'
@@ -28,13 +33,6 @@ import {
 import type { DashboardRoute, Visit } from './visit.ts'
 import { findPending, pendingNotice, startLink } from './withdrawals.ts'
 
-/** What can be spent comes first, then what will be. */
-const ORDER: Account[] = ['available', 'pending', 'held', 'unmatched']
-
-/** What payers dispute is shown while there is something. */
-const shownOf = ({ disputed = 0 }: Static<typeof BalanceView>): Account[] =>
-  disputed > 0 ? [...ORDER, 'disputed'] : ORDER
-
 async function showBalance(visit: Visit): Promise<FastifyReply> {
   const texts = BALANCE[visit.language]
   const [{ data: balance }, statement, pending] = await Promise.all([
@@ -46,7 +44,7 @@ async function showBalance(visit: Visit): Promise<FastifyReply> {
   const body = html`${heading(texts.title, [startLink(visit), list])}
 ${pending && pendingNotice(visit, pending)}
 ${balance.available < 0 && notice(texts.negative, 'warn')}
-<div class="figures">${shownOf(balance).map((account) => figure(visit, account, balance[account] ?? 0))}</div>
+<div class="figures">${accountsOf(balance).map((account) => figure(visit, account, balance[account]!))}</div>
 ${statement}`
   return visit.send({ title: texts.title, body, here: 'balance' })
 }

@@ -125,6 +125,16 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Confira o id e se a chave é da empresa certa.',
     en: 'Check the id, and whether the key is of the right company.',
   },
+  recipient_not_found: {
+    means: 'A empresa não tem recebedor com este id.',
+    pt: 'Confira o id e se a chave é da empresa certa.',
+    en: 'Check the id, and whether the key is of the right company.',
+  },
+  recipient_key_changed: {
+    means: 'A chave Pix do recebedor foi alterada há menos de um dia.',
+    pt: 'Espere até o horário indicado para fazer o repasse.',
+    en: 'Wait until the stated time to make the payout.',
+  },
   clock_not_found: {
     means: 'Só uma empresa de testes tem relógio de testes.',
     pt: 'Use uma empresa de testes para adiantar o tempo.',

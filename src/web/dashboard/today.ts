@@ -2,12 +2,12 @@ import { scaleBand, scaleLinear, scalePoint } from 'd3-scale'
 import { curveMonotoneX, line } from 'd3-shape'
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
+import { accountsOf } from '../../core/balance/view.ts'
 import { WARN_DAYS } from '../../core/banks/certificates.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
 import { readConversion, readDays, readToday } from '../../core/totals/commands.ts'
 import { findWaiting, MAX_COUNTED, type Made, type Received } from '../../core/totals/store.ts'
 import type { Balance } from '../../ledger/books.ts'
-import { ACCOUNTS, type Account } from '../../ledger/recipes.ts'
 import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatDay, formatMoment, localDateOf, weekdayOf } from '../../pix/local-time.ts'
@@ -190,13 +190,12 @@ function showFigures(
   const before = html`${texts.lastWeek(weekdayOf(localDateOf(now)), time)}: ${money(lastWeek.sum)}`
   const balanceOf = (account: keyof Balance) =>
     html`<div class="figure"><h3>${texts[account]}</h3><strong>${money(balance![account])}</strong><p class="soft small">${texts.hints[account]}</p></div>`
-  const isShown = (account: Account) => account !== 'disputed' || balance!.disputed > 0
   return part(
     'figures',
     html`<section class="card figure"><h2>${texts.receivedToday}</h2><strong class="big">${money(today.sum)}</strong><p class="soft small">${texts.payments(today.count)}<br>${before}</p></section>
 ${
   balance &&
-  html`<section class="card"><h2>${texts.balances}</h2><div class="figures">${ACCOUNTS.filter(isShown).map(balanceOf)}</div></section>`
+  html`<section class="card"><h2>${texts.balances}</h2><div class="figures">${accountsOf(balance).map(balanceOf)}</div></section>`
 }`,
     balance ? 'part money-now' : 'part',
   )
@@ -415,12 +414,14 @@ const pt = {
   pending: 'A liberar',
   held: 'Reservado',
   unmatched: 'Não identificado',
+  recipients: 'De recebedores',
   disputed: 'Em disputa',
   hints: {
     available: 'Pode ser sacado agora',
     pending: 'Pago, fica disponível em breve',
     held: 'Saques e devoluções em andamento',
     unmatched: 'Aguarda a sua decisão',
+    recipients: 'A repassar a eles',
     disputed: 'Contestado por quem pagou',
   },
   disputes: (count: string, until: string | null) =>
@@ -488,12 +489,14 @@ const en: Texts = {
   pending: 'Pending',
   held: 'Held',
   unmatched: 'Unmatched',
+  recipients: 'Of recipients',
   disputed: 'Disputed',
   hints: {
     available: 'Can be withdrawn now',
     pending: 'Paid, available soon',
     held: 'Withdrawals and refunds in progress',
     unmatched: 'Waits for your decision',
+    recipients: 'To be paid to them',
     disputed: 'Disputed by who paid',
   },
   disputes: (count, until) =>

@@ -319,7 +319,7 @@ test('the same request in another process is answered that the bank is being ask
   const company = await shop.fresh()
   const guard = { key: 'pedido-10', fingerprint: Buffer.alloc(32, 1) }
   const create = (app: FullApp) => {
-    const draft = pixDraft(app, company, pixBody(), () => Buffer.alloc(32))
+    const draft = pixDraft(app, company, pixBody(), () => Buffer.alloc(32), null)
     const showing = { show: ({ id }: { id: string }) => ({ id }), seal: null, guard }
     return createCharge(app, company, draft, showing, async () => {})
   }

@@ -8,6 +8,7 @@ import { invalid } from '../../../src/lib/problems.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { charged, openBanked, pixBody } from '../../support/bank.ts'
 import { assertYields } from '../../support/loop.ts'
+import { makeRecipient } from '../../support/splits.ts'
 
 const api = await startApi()
 const BATCH = '/charge/batch'
@@ -57,6 +58,22 @@ test('each charge of a batch is accepted or refused by itself, with the errors i
   assert.equal(customers.body.data.length, 1, 'the same payer is one customer')
 })
 
+test('each charge of a batch has its own split, or is refused for it as it is alone', async () => {
+  const client = await api.client()
+  const stranger = await makeRecipient(await api.client())
+  const recipientId = await makeRecipient(client)
+  const split = [{ recipientId, percent: 3000 }]
+  const wrong = charge({ split: [{ recipientId: stranger, amount: 1 }] })
+  const reply = await send(client, [charge({ split }), wrong, charge()])
+  const [first, second, third] = reply.body.data.items
+  const shown = await client.get(`/charge/${first.charge.id}`)
+  assert.equal(shown.body.data.split[0].recipientId, recipientId)
+  const alone = await client.post('/charge/pix', wrong)
+  assert.deepEqual(second, { index: 1, errors: alone.body.errors })
+  const plain = await client.get(`/charge/${third.charge.id}`)
+  assert.ok(!('split' in plain.body.data))
+})
+
 test('the same batch with the same key has the same bytes, and another one is refused', async () => {
   const client = await api.client()
   const charges = [...many(70), { amount: 1 }]
@@ -76,7 +93,9 @@ test('the same batch with the same key has the same bytes, and another one is re
 function below(client: Client, count: number, key: string, pace: () => Promise<void>) {
   const app = api.app as FullApp
   const { company } = client
-  const drafts = many(count).map((body) => pixDraft(app, company, body, () => Buffer.alloc(0)))
+  const drafts = many(count).map((body) =>
+    pixDraft(app, company, body, () => Buffer.alloc(0), null),
+  )
   const fingerprint = app.vault.fingerprint([key, String(count)])
   const guard = { key, fingerprint }
   return createBatch(app, company, drafts, { guard, pace, matchPaid: async () => {} })
@@ -242,7 +261,7 @@ test('what was made before is not called refused when the bank is gone', async (
   const app = api.app as FullApp
   const { company } = shop
   const bodies = Array.from({ length: 150 }, () => pixBody())
-  const made = bodies.map((body) => pixDraft(app, company, body, () => Buffer.alloc(0)))
+  const made = bodies.map((body) => pixDraft(app, company, body, () => Buffer.alloc(0), null))
   const guard = { key: 'lote-8', fingerprint: Buffer.alloc(32) }
   const call = { guard, pace: noPace, matchPaid: async () => {} }
   const refused = [invalid('not this one'), ...made.slice(1)]

@@ -29,6 +29,7 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     brCode: '000201',
     due: null,
     noticeAt: null,
+    split: null,
     endToEndId: null,
     createdAt,
     expiresAt: new Date(createdAt.getTime() + 60_000),

@@ -18,6 +18,7 @@ import type { Model } from '../../support/money.ts'
 import * as models from '../../support/money.ts'
 import { AMOUNTS, LIFETIMES_S, pick, SECONDS, WANTED } from '../../support/money-situations.ts'
 import { makeCharge, makeCode, order, pay, SANDBOX_PAYMENT } from '../../support/payments.ts'
+import { makeRecipient, netOf } from '../../support/splits.ts'
 import { cancel, confirm, PATH, resend, wrong } from '../../support/withdrawals.ts'
 
 const SEED = Number(process.env.MONEY_SEED ?? 26)
@@ -28,7 +29,7 @@ const STEPS = Number(process.env.MONEY_STEPS ?? 150)
 const api = await startApi()
 const { app } = api
 
-type World = { client: Client; model: Model }
+type World = { client: Client; model: Model; recipients: string[] }
 
 /** One of the newest that an act is meant for, and now and then one that it is not. */
 function one<T>(list: T[], which: number, fits: (item: T) => boolean = () => true): T | undefined {
@@ -108,6 +109,36 @@ const ACTS = {
     const made = await makeCharge(client, amount, { devMode, ...terms })
     models.addCharge(model, { ...made, amount, devMode }, { dueOn })
     return `${days}`
+  },
+  async splitCharge({ client, model, recipients }, which, choice) {
+    const [amount, lifetime_s] = [
+      pick([700, ...AMOUNTS.slice(1)], choice),
+      pick(LIFETIMES_S, which),
+    ]
+    while (recipients.length < models.SPLIT.length) recipients.push(await makeRecipient(client))
+    const split = models.SPLIT.map((term, i) => ({ recipientId: recipients[i]!, ...term }))
+    const made = await makeCharge(client, amount, { split, expiresIn: lifetime_s })
+    models.addCharge(model, { ...made, amount, devMode: false, isSplit: true }, { lifetime_s })
+    return `${amount}`
+  },
+  async payRecipient({ client, model, recipients }, which, choice) {
+    const recipient = which % models.SPLIT.length
+    if (recipients.length === 0) return null
+    // Few would start otherwise: a company has one withdrawal or payout at a time.
+    const open = model.withdrawals.find(models.isOpen)
+    if (open && choice > 5) {
+      answered(await cancel(client, open.id), models.cancelWithdrawal(model, open))
+    }
+    const all = Math.max(1, models.netOf(model, recipient))
+    const value = pick([all, 100, all, 66_666, all + 1], choice)
+    const reply = await client.post(`/recipient/${recipients[recipient]}/payout`, { value })
+    const status = answered(reply, models.startWithdrawal(model, value, recipient))
+    if (status !== 201) return `${status}`
+    const started = model.withdrawals.at(-1)!
+    started.id = reply.body.data.withdrawId
+    if (choice > 20) return '201'
+    const sent = await confirm(client, started.id, await lastCode(api, client.company.id))
+    return `201 ${answered(sent, models.confirmWithdrawal(model, started, true))}`
   },
   async pay({ model }, which, choice) {
     const issued = model.charges.filter(({ isSale }) => !isSale)
@@ -216,7 +247,7 @@ const ACTS = {
     return `${['less', 'exact', 'more'][than + 1]} ${answered(reply, expected)}`
   },
   async withdraw({ client, model }, _, choice) {
-    const all = Math.max(1, model.accounts.available)
+    const all = Math.max(1, models.shownAccounts(model).available)
     const value = pick([all, 700, 55_555, all, 66_666, all, all + 1], choice)
     const reply = await client.post(PATH, { value })
     const status = answered(reply, models.startWithdrawal(model, value))
@@ -270,6 +301,8 @@ const WEIGHTS: Record<ActName, number> = {
   advanceDays: 1,
   charge: 9,
   dueCharge: 5,
+  splitCharge: 8,
+  payRecipient: 6,
   pay: 12,
   payAgain: 3,
   payKey: 7,
@@ -308,8 +341,10 @@ const total = (numbers: number[]): number => numbers.reduce((all, one) => all + 
 
 /** The company is shown the model's numbers, and its postings make them. */
 async function requireBalance({ client, model }: World): Promise<void> {
-  const { bank, ...owed } = model.accounts
-  assert.deepEqual((await client.get('/account-balance')).body.data, owed)
+  const { bank, ...owed } = models.shownAccounts(model)
+  const { body } = await client.get('/account-balance')
+  assert.deepEqual({ recipients: 0, ...body.data }, owed)
+  assert.ok(body.data.recipients !== 0, 'it is left out if it is zero')
   const rows = await api.rows<{ account: string; sum: number }>(
     `select account, sum(amount)::bigint as sum from (
        select credit as account, amount from postings where company_id = $1
@@ -318,7 +353,7 @@ async function requireBalance({ client, model }: World): Promise<void> {
     [client.company.id],
   )
   const sums = Object.fromEntries(rows.map(({ account, sum }) => [account, sum]))
-  const none = { available: 0, pending: 0, held: 0, unmatched: 0 }
+  const none = { available: 0, pending: 0, held: 0, unmatched: 0, recipients: 0 }
   assert.deepEqual({ ...none, ...sums }, { bank, ...owed })
   assert.equal(total(Object.values(sums)), 0)
   for (const [account, sum] of Object.entries(owed)) assert.ok(sum >= 0, account)
@@ -411,8 +446,16 @@ async function requireEvents({ client, model }: World): Promise<void> {
   }
 }
 
+/** Each recipient has what is its part of what is left of each charge, less what it was paid. */
+async function requireRecipients({ client, model, recipients }: World): Promise<void> {
+  const nets = recipients.map((_, i) => models.netOf(model, i))
+  assert.deepEqual(await netOf(client, recipients), nets)
+  for (const [i, net] of nets.entries()) if (net < 0) met.add(`recipient ${i} owes`)
+}
+
 /** What the company is shown of its money. */
-const requireShown = (world: World) => Promise.all([requireBalance(world), requireCharges(world)])
+const requireShown = (world: World) =>
+  Promise.all([requireBalance(world), requireCharges(world), requireRecipients(world)])
 
 /** Every so many steps all is looked at, not only what most steps change. */
 const THOROUGH = 6
@@ -439,7 +482,8 @@ async function end(world: World): Promise<void> {
 const met = new Set<string>()
 
 async function run(steps: Step[]): Promise<void> {
-  const world = { client: await api.client(), model: models.newModel(api.clock.now().getTime()) }
+  const model = models.newModel(api.clock.now().getTime())
+  const world: World = { client: await api.client(), model, recipients: [] }
   const trace: string[] = []
   try {
     for (const [number, { act, which, choice }] of steps.entries()) {
