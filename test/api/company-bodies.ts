@@ -6,8 +6,9 @@ type Wrong = Record<'NAME' | 'EMAIL' | 'URL', unknown[]>
 /** An empty text is as if it were not sent. */
 const sent = (values: unknown[]) => values.filter((value) => value !== '')
 
-const WORDS = { subject: 'Oi, {nome}', text: 'Pague {valor} até {vencimento}' }
-const RULE = { enabled: true, channel: 'EMAIL', texts: { pt: WORDS, en: WORDS } }
+const words = () => ({ subject: 'Oi, {nome}', text: 'Pague {valor} até {vencimento}' })
+/** Made anew for each place, because a test changes one place. */
+const rule = () => ({ enabled: true, channel: 'EMAIL', texts: { pt: words(), en: words() } })
 
 /** What a rule of reminders has beside its day. */
 const ruleFields = (rule: string): Record<string, unknown[]> => ({
@@ -91,7 +92,7 @@ export const companyBodies = ({ NAME, EMAIL, URL }: Wrong): BodyCase[] => [
     },
     prepare: async () => ({
       path: '/reminder',
-      good: { rules: [{ day: -3, ...RULE }], failedCharges: RULE },
+      good: { rules: [{ day: -3, ...rule() }], failedCharges: rule() },
     }),
   },
 ]

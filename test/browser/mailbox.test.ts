@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { addDays, localDateOf } from '../../src/pix/local-time.ts'
 import { payer } from '../support/api.ts'
 import { longTest } from '../support/long.ts'
 import { ask, type Local, startLocal } from './local.ts'
@@ -45,6 +46,22 @@ longTest('the one-time code is one click away, and confirms its withdrawal', asy
   const { status } = await local.post(path, { otp })
   assert.equal(status, 'PROCESSING')
   await arrives(page, 'Saque de R$ 50,00 concluído')
+})
+
+longTest('a reminder of a charge with a due date arrives when its day comes', async () => {
+  const rule = { day: -3, enabled: true, channel: 'EMAIL' }
+  const json = { rules: [rule] }
+  const set = await local.call('PUT', '/reminder', { json, headers: { 'X-API-KEY': local.apiKey } })
+  assert.equal(set.status, 200, set.text)
+  const { now } = await local.get('/sandbox/clock')
+  const dueDate = addDays(localDateOf(new Date(now)), 20)
+  await local.post('/charge/pix', { amount: 15_000, customer: payer(), dueDate })
+  await local.post('/sandbox/clock', { advance: 21 * 24 * 3600 })
+  const page = await browser.open(mailbox, { phone: true })
+  await (await arrives(page, 'cobrança de R$ 150,00 vence em')).click()
+  const letter = page.frameLocator('iframe')
+  await letter.getByText('Não quero mais lembretes').waitFor()
+  await fitsTheWindow(page)
 })
 
 longTest('mails are listed newest first, and read as in a mail program', async () => {
