@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
 import * as expected from './expected.ts'
-import type { Paid } from './journal.ts'
+import type { Disputed, Paid } from './journal.ts'
 import type { Aftermath } from './kill.ts'
 import * as stored from './stored.ts'
 
@@ -11,10 +11,13 @@ const SAME: expected.Difference = { missing: [], unexpected: [] }
 /** A static code has no payer to mail to, and money that pays no charge has no receipt. */
 const isPaidCharge = ({ state, atCounter }: Paid) => state === 'MATCHED' && !atCounter
 
+/** Who has accepted a dispute is not told of it, and of a lost one the mail about the return tells. */
+const isTold = ({ state }: Disputed) => state === 'WON' || state === 'CANCELED'
+
 /** Tests that database, bank and mailbox are as clients were answered. */
 export function checkAftermath(aftermath: Aftermath): void {
   const { app, shops, journal, mailbox } = aftermath
-  const { charges, staticCodes, payments, refunds, withdrawals } = journal
+  const { charges, staticCodes, payments, refunds, withdrawals, disputes } = journal
 
   test('every charge that was acknowledged is there with its amount, and no other', async () => {
     assert.deepEqual(
@@ -38,7 +41,11 @@ export function checkAftermath(aftermath: Aftermath): void {
     )
   })
 
-  test('every refund and every withdrawal is there once, in the state that it had to reach', async () => {
+  test('every refund, withdrawal and dispute is there once, in the state that it had to reach', async () => {
+    assert.deepEqual(
+      expected.compare(expected.expectedOrders(disputes), await stored.storedDisputes(app)),
+      SAME,
+    )
     assert.deepEqual(
       expected.compare(expected.expectedOrders(refunds), await stored.storedRefunds(app)),
       SAME,
@@ -97,6 +104,8 @@ export function checkAftermath(aftermath: Aftermath): void {
       ['receipt', payments.filter(isPaidCharge).length],
       ['withdrawal-completed', ends('COMPLETED')],
       ['withdrawal-failed', ends('FAILED')],
+      ['dispute', disputes.length + disputes.filter(isTold).length],
+      ['bank-return', disputes.filter(({ state }) => state === 'LOST').length],
     ] as const
     const expectedMails = mails.flatMap(([kind, count]) =>
       count > 0 ? [`${kind} SENT ${count}`] : [],

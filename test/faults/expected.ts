@@ -1,7 +1,8 @@
 import { SANDBOX_OPENING } from '../../src/core/companies/rules.ts'
 import type { FullApp } from '../../src/core/full-app.ts'
 import { toPublic, type Uuid } from '../../src/lib/ids.ts'
-import type { Charged, Journal, Shop } from './journal.ts'
+import type { Charged, Divided, Journal, Refunded, Shop } from './journal.ts'
+import { SHARE } from './shop.ts'
 import { line, read, type TextLines } from './stored.ts'
 
 export type Difference = { missing: TextLines; unexpected: TextLines }
@@ -38,14 +39,16 @@ const completed = <T extends Order>(orders: T[]): T[] =>
 /** What must have moved at the bank. */
 export const expectedMoves = ({ payments, refunds, withdrawals }: Journal): TextLines => [
   ...payments.map(({ company, name, amount }) => line(company, 'received', name, amount)),
-  ...completed(refunds).map(({ company, id, amount }) => line(company, 'returned', id, amount)),
+  ...completed(refunds).map(({ company, id, amount, returned }) =>
+    line(company, 'returned', returned ?? id, amount),
+  ),
   ...completed(withdrawals).map(({ company, id, amount }) => line(company, 'sent', id, amount)),
 ]
 
 /** Balances by what clients have done, without a look at any posting. */
 export function expectedBalances(
   shops: Shop[],
-  { payments, refunds, withdrawals }: Journal,
+  { payments, refunds, withdrawals, splits }: Journal,
 ): TextLines {
   const ofCharges = refunds.filter(({ charge }) => charge !== null)
   return shops.map(({ company }) => {
@@ -57,8 +60,18 @@ export function expectedBalances(
       )
     const kept = sum(payments, 'MATCHED') + sum(payments, 'ACCEPTED')
     const gone = sum(ofCharges, 'COMPLETED') + sum(withdrawals, 'COMPLETED')
-    return line(company, SANDBOX_OPENING + kept - gone, 0, 0, sum(payments, 'UNMATCHED'))
+    const own = splits.filter((split) => split.company === company)
+    const recipients = own.reduce((all, split) => all + partOf(split, refunds), 0)
+    const available = SANDBOX_OPENING + kept - gone - recipients
+    return line(company, available, 0, 0, sum(payments, 'UNMATCHED'), 0, recipients)
   })
+}
+
+/** What a recipient has of a charge: its share of what did not go back, in whole cents. */
+function partOf({ id, amount }: Divided, refunds: Refunded[]): number {
+  const back = completed(refunds.filter(({ charge }) => charge === id))
+  const left = back.reduce((all, one) => all - one.amount, amount)
+  return Math.floor((left * Math.floor((amount * SHARE) / 10_000)) / amount)
 }
 
 type ChargeRow = {
@@ -103,7 +116,8 @@ export async function expectedEvents(
 }
 
 /** The event of every partial refund has the total of the charge. */
-function otherEvents({ charges, payments, refunds, withdrawals }: Journal): TextLines {
+function otherEvents(journal: Journal): TextLines {
+  const { charges, payments, refunds, withdrawals, disputes } = journal
   const totals = new Map(charges.map(({ id, amount }) => [id, amount]))
   return [
     ...completed(refunds).flatMap(({ company, charge }) =>
@@ -112,6 +126,11 @@ function otherEvents({ charges, payments, refunds, withdrawals }: Journal): Text
     ...payments.flatMap(({ company, name, amount, state }) =>
       state === 'MATCHED' ? [] : [line(company, 'payment.unmatched', name, amount)],
     ),
+    ...disputes.flatMap(({ company, id, amount, name, state }) => [
+      line(company, 'dispute.opened', id, amount),
+      line(company, `dispute.${state.toLowerCase()}`, id, amount),
+      ...(state === 'LOST' ? [line(company, 'payment.returned', name, amount)] : []),
+    ]),
     ...withdrawals.flatMap(({ company, id, amount, state }) =>
       state === 'CANCELED' ? [] : [line(company, `withdrawal.${state.toLowerCase()}`, id, amount)],
     ),

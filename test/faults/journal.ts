@@ -5,6 +5,8 @@ import type { Random } from './random.ts'
 /** All that was answered to clients, which is what must be true in the end. */
 export type Journal = {
   charges: Charged[]
+  splits: Divided[]
+  disputes: Disputed[]
   staticCodes: Charged[]
   payments: Paid[]
   refunds: Refunded[]
@@ -20,6 +22,18 @@ export type Journal = {
 }
 
 export type Charged = { company: string; id: string; amount: number }
+
+/** A charge of which a recipient gets a part. */
+export type Divided = Charged & { recipient: string }
+
+/** `name` is the scheme's id of the payment, whose money was claimed back. */
+export type Disputed = {
+  company: string
+  id: string
+  amount: number
+  name: string
+  state: 'ACCEPTED' | 'WON' | 'LOST' | 'CANCELED'
+}
 
 /** `name` is the scheme's id, or the charge of a simulated payment whose id the bank has chosen. */
 export type Paid = {
@@ -38,6 +52,8 @@ export type Refunded = {
   /** Null for the refund of a payment that matched none. */
   charge: string | null
   state: 'COMPLETED' | 'FAILED'
+  /** The payment of a lost dispute, which the bank has returned by itself. */
+  returned?: string
 }
 
 export type Withdrawn = {
@@ -49,6 +65,8 @@ export type Withdrawn = {
 
 export const emptyJournal = (): Journal => ({
   charges: [],
+  splits: [],
+  disputes: [],
   staticCodes: [],
   payments: [],
   refunds: [],

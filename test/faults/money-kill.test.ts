@@ -20,7 +20,7 @@ const plan: Plan = {
 
 const aftermath = await killAgainAndAgain(plan, await cloneDatabase(), killServer)
 const { app, journal, caller } = aftermath
-const { charges, payments, refunds, withdrawals } = journal
+const { charges, splits, payments, refunds, withdrawals, disputes } = journal
 
 test('kills hit in the middle of the work, and every request is answered in the end', async (t) => {
   const { tally } = caller
@@ -30,6 +30,8 @@ test('kills hit in the middle of the work, and every request is answered in the 
     requests: tally,
     done: {
       charges: charges.length,
+      splits: splits.length,
+      disputes: disputes.length,
       payments: payments.length,
       refunds: refunds.length,
       withdrawals: withdrawals.length,

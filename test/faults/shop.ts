@@ -7,11 +7,17 @@ import { type Client, endOf, expectStatus, get, type Paid, post } from './journa
 /** Sells without pause until nothing new is to be begun. */
 export async function sell(client: Client): Promise<void> {
   const counterCode = await makeCounterCode(client)
+  const recipient = await makeRecipient(client)
   while (!client.stopping()) {
     // A static code is paid many times, and each payment becomes a charge of its own.
     if (client.random.onceIn(6)) await payAtBank(client, counterCode, AT_COUNTER)
-    else await sellOne(client)
+    else await sellOne(client, recipient)
   }
+}
+
+async function makeRecipient(client: Client): Promise<string> {
+  const body = { name: 'Ana Lima', taxId: '52998224725', pixKey: 'ana@example.com' }
+  return (await post(client, '/recipient', body, [201])).body.data.id
 }
 
 async function makeCounterCode(client: Client): Promise<string> {
@@ -22,15 +28,18 @@ async function makeCounterCode(client: Client): Promise<string> {
   return brCode
 }
 
-async function sellOne(client: Client): Promise<void> {
+async function sellOne(client: Client, recipient: string): Promise<void> {
   const { shop, random, journal } = client
   const amount = chooseAmount(client)
   const devMode = random.onceIn(3)
   // In production a sandbox company mails receipts to its own address.
-  const wanted = { amount, customer: payer({ email: shop.email }), devMode }
+  const isSplit = random.onceIn(3)
+  const split = isSplit ? { split: [{ recipientId: recipient, percent: SHARE }] } : {}
+  const wanted = { amount, customer: payer({ email: shop.email }), devMode, ...split }
   const { body } = await post(client, '/charge/pix', wanted, [201])
   const { id, brCode } = body.data
   journal.charges.push({ company: shop.company, id, amount })
+  if (isSplit) journal.splits.push({ company: shop.company, id, amount, recipient })
   if (devMode) await simulate(client, id, amount)
   else await payAtBank(client, brCode, AT_SHOP)
   await until(`${id} is paid`, async () => {
@@ -38,7 +47,9 @@ async function sellOne(client: Client): Promise<void> {
     return status === 'COMPLETED' ? true : null
   })
   if (random.onceIn(4)) await payAgain(client, brCode)
-  if (random.onceIn(3)) await refund(client, id, amount)
+  const choice = random.below(4)
+  if (choice === 0) await refund(client, id, amount)
+  if (choice === 1) await dispute(client, id, amount)
 }
 
 /** Of two amounts the simulated bank refuses the return, or its answer gets lost. */
@@ -46,6 +57,9 @@ function chooseAmount({ random }: Client): number {
   if (random.onceIn(15)) return REFUSED_AMOUNT
   return random.onceIn(15) ? UNANSWERED_AMOUNT : 500 + random.below(5_000)
 }
+
+/** What recipients get, in hundredths of a percent. */
+export const SHARE = 3333
 
 const AT_SHOP = { state: 'MATCHED', atCounter: false } as const
 const AT_COUNTER = { state: 'MATCHED', atCounter: true } as const
@@ -109,6 +123,30 @@ async function payAgain(client: Client, brCode: string): Promise<void> {
     })
     if (state === 'COMPLETED') paid.state = 'REFUNDED'
   }
+}
+
+/** The payer wants all of it back: the merchant agrees, or the bank decides. */
+async function dispute(client: Client, charge: string, amount: number): Promise<void> {
+  const { random, journal, shop } = client
+  const { company } = shop
+  const name: string = (await get(client, `/charge/${charge}`)).body.data.endToEndId
+  const opened = await post(client, `/sandbox/payment/${name}/dispute`, {}, [201])
+  const id: string = opened.body.data.id
+  const decisions = ['WON', 'LOST', 'CANCELED'] as const
+  // The simulated bank refuses to return this amount, and the dispute would be open again.
+  const isAccepted = random.onceIn(4) && amount !== REFUSED_AMOUNT
+  const state = isAccepted ? 'ACCEPTED' : decisions[random.below(decisions.length)]!
+  journal.disputes.push({ company, id, amount, name, state })
+  if (state === 'ACCEPTED') await post(client, `/dispute/${id}/accept`, undefined, [200])
+  else {
+    const decision = state.toLowerCase()
+    await post(client, `/sandbox/dispute/${id}/decide`, { decision }, [200])
+  }
+  if (state !== 'ACCEPTED' && state !== 'LOST') return
+  const [refund] = (await get(client, `/refund/charge/${charge}`)).body.data
+  const returned = state === 'LOST' ? { returned: name } : {}
+  const completed = { state: 'COMPLETED' as const, ...returned }
+  journal.refunds.push({ company, id: refund.id, amount, charge, ...completed })
 }
 
 /** Whole, or in one or two parts. */

@@ -10,7 +10,7 @@ export const line = (...parts: (string | number)[]): string => parts.join(' ')
 export const read = <R extends Row>({ db }: FullApp, text: string): Promise<R[]> =>
   db.query<R>({ text })
 
-const PREFIXES: string[] = ['charge', 'qrs', 'rfnd', 'wd'] satisfies Prefix[]
+const PREFIXES: string[] = ['charge', 'qrs', 'rfnd', 'wd', 'dispute'] satisfies Prefix[]
 
 /** Rows as lines. A column that is called like a prefix holds an id which is shown with it. */
 async function lines(app: FullApp, text: string): Promise<TextLines> {
@@ -49,16 +49,23 @@ export const storedRefunds = (app: FullApp): Promise<TextLines> =>
 export const storedWithdrawals = (app: FullApp): Promise<TextLines> =>
   lines(app, 'select company_id, id as wd, value, status from withdrawals')
 
+export const storedDisputes = (app: FullApp): Promise<TextLines> =>
+  lines(app, 'select company_id, id as dispute, amount, status from disputes')
+
 /** What the bank has moved, by its own books. */
 export const movedByBank = (app: FullApp): Promise<TextLines> =>
   lines(
     app,
-    `select account_id, direction, coalesce(order_id, end_to_end_id), amount
+    `select account_id, direction,
+       case when reason is null then coalesce(order_id, end_to_end_id) else returns end, amount
      from simulated_transfers`,
   )
 
 export const storedBalances = (app: FullApp): Promise<TextLines> =>
-  lines(app, 'select company_id, available, pending, held, unmatched from balances')
+  lines(
+    app,
+    `select company_id, available, pending, held, unmatched, disputed, recipients from balances`,
+  )
 
 export const storedMails = (app: FullApp): Promise<TextLines> =>
   lines(app, 'select kind, outcome, count(*) from mails group by kind, outcome')
@@ -69,7 +76,8 @@ export async function storedEvents(app: FullApp): Promise<TextLines> {
     'select company_id as company, type, payload from events',
   )
   return rows.map(({ company, type, payload }) => {
-    const { charge, payment, withdrawal } = JSON.parse(payload)
+    const { charge, payment, withdrawal, dispute } = JSON.parse(payload)
+    if (dispute) return line(company, type, dispute.id, dispute.amount)
     if (charge) return line(company, type, charge.id, charge.total)
     if (payment) return line(company, type, payment.endToEndId, payment.amount)
     return line(company, type, withdrawal.id, withdrawal.value)
@@ -85,6 +93,7 @@ export const leftovers = (app: FullApp): Promise<TextLines> =>
      union all select 'callback', id, attempts::text from bank_callbacks
        where processed_at is null
      union all select 'refund', id, status from refunds where status = 'PROCESSING'
+     union all select 'dispute', id, status from disputes where closed_at is null
      union all select 'withdrawal', id, status from withdrawals
        where status in ('PENDING_OTP', 'PROCESSING')
      union all select 'mail', id, kind from mails where finished_at is null`,
