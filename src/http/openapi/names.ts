@@ -1,4 +1,6 @@
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
+import { BatchView, NewBatch } from '../../core/charges/batch-view.ts'
+import { NewPlan, PlanView } from '../../core/charges/plan-view.ts'
 import { SummaryView } from '../../core/charges/search.ts'
 import * as charges from '../../core/charges/view.ts'
 import { ClockMove, ClockView } from '../../core/clocks/view.ts'
@@ -25,6 +27,9 @@ const { RecurrenceView, RecurrenceDetail } = recurrences
 const BODIES = {
   CompanyChange,
   NewPixCharge: charges.NewPixCharge,
+  NewChargeBatch: NewBatch,
+  NewPlan,
+  PlanDiscount: NewPlan.properties.discounts.items,
   NewStaticCode: charges.NewStaticCode,
   NewPaymentLink: NewLink,
   NewItem: NewLink.properties.items.items,
@@ -60,6 +65,11 @@ const RESOURCES = {
   ChargeDue: ChargeView.properties.due,
   PaymentState: charges.PaymentState,
   CreatedPixCharge: charges.CreatedPixCharge,
+  ChargeBatch: BatchView,
+  BatchItem: BatchView.properties.items.items,
+  Plan: PlanView,
+  PlannedCharge: PlanView.properties.charges.items,
+  ChargePlan: ChargeView.properties.plan,
   CreatedPaymentLink: charges.CreatedLink,
   StaticCode: charges.StaticCodeView,
   SalesLimits: charges.SalesLimits,

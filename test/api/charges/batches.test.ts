@@ -7,6 +7,7 @@ import { newId } from '../../../src/lib/ids.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { charged, openBanked, pixBody } from '../../support/bank.ts'
 import { assertYields } from '../../support/loop.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 const BATCH = '/charge/batch'
@@ -223,4 +224,22 @@ test('a bank that loses one answer has it asked for: one charge here and there',
   )
   assert.equal(body.data.accepted, 5)
   assert.equal(shop.bank.state().charges.size, 6)
+})
+
+test('batches of one company are taken one at a time, and do not keep those of another waiting', async () => {
+  const shop = await openBanked(api)
+  const other = await api.client()
+  shop.bank.faults.next('PUT /cob/{txid}', 'slow')
+  const first = send(shop, [pixBody()])
+  await until('the bank has the order', async () => shop.bank.faults.made.length > 0)
+  const others = Array.from({ length: 9 }, () => send(shop, [pixBody()]))
+  // Eight wait, so only the one that is refused is answered.
+  const refused = await Promise.race(others)
+  assert.deepEqual([refused.status, refused.body.errors[0].code], [429, 'rate_limited'])
+  assert.equal((await send(other, [charge()])).body.data.accepted, 1)
+  assert.equal((await shop.get('/charge')).status, 200, 'other requests go on')
+  shop.bank.faults.release()
+  const replies = await Promise.all([first, ...others])
+  const made = replies.filter(({ body }) => body.data?.accepted === 1)
+  assert.equal(made.length, 9)
 })
