@@ -62,6 +62,12 @@ const FOLDERS: Record<string, Step[]> = {
     step('duplicateCharge', { path: 'chargeId', keep: { duplicateId: 'id' } }),
     step('cancelCharge', { path: 'duplicateId' }),
   ],
+  Plans: [
+    step('createPlan', { keep: { salePlanId: 'id' } }),
+    step('listPlans'),
+    step('getPlan', { path: 'salePlanId' }),
+    step('cancelPlan', { path: 'salePlanId' }),
+  ],
   Subscriptions: [
     step('createProduct', {
       name: 'Create a product that is charged every month',

@@ -103,6 +103,14 @@ const PER_DAY: Record<string, unknown[]> = {
   'discountPerDay.value': RATE_VALUE,
   'discountPerDay.days': COUNTED,
 }
+const { dueDate: _day, ...COMMON_TERMS } = DUE
+const { 'discounts[0].until': _until, ...PLAN_DISCOUNTS } = DISCOUNTS
+/** The terms that all charges of a plan have. */
+const PLAN_TERMS: Record<string, unknown[]> = {
+  ...COMMON_TERMS,
+  ...PLAN_DISCOUNTS,
+  'discounts[0].daysBeforeDue': [...NO_NUMBER, -1, 366, 1.5],
+}
 const untried = (fields: Record<string, unknown[]>) =>
   Object.fromEntries(Object.keys(fields).map((name) => [name, []]))
 const DUE_PARENTS = { dueDate: true, fine: true, interest: true, rebate: true } as const
@@ -150,6 +158,71 @@ const charges: BodyCase[] = [
         externalId: 'order 1',
         description: 'Pão, 2 unidades',
         devMode: true,
+      },
+    }),
+  },
+  {
+    // Each of its charges is tried in test/api/charges/batches.test.ts.
+    operationId: 'createChargeBatch',
+    method: 'POST',
+    parents: {},
+    required: ['charges'],
+    wrong: { charges: [...NO_LIST, []] },
+    prepare: async () => ({
+      path: '/charge/batch',
+      good: { charges: [{ amount: 1990, customer: FULL }] },
+    }),
+  },
+  {
+    operationId: 'createPlan',
+    method: 'POST',
+    parents: {
+      customer: true,
+      fine: true,
+      interest: true,
+      rebate: true,
+      amounts: true,
+      discounts: true,
+      'discounts[0]': true,
+      discountPerDay: true,
+      count: true,
+      firstDueDate: true,
+      dueDates: true,
+    },
+    required: ['total', 'customer', 'customer.name', 'customer.taxId', 'fine.type', 'fine.value'],
+    wrong: {
+      total: [...AMOUNT, 999],
+      customer: NO_OBJECT,
+      ...CUSTOMER,
+      count: [...NO_NUMBER, 1, 61, 2.5],
+      amounts: [...NO_LIST, [], [500]],
+      // Beside firstDueDate they are wrong in themselves.
+      dueDates: [...NO_LIST, [], ['2030-01-31']],
+      firstDueDate: DAY,
+      ...PLAN_TERMS,
+      ...untried(PER_DAY),
+      externalId: optional(EXTERNAL_ID),
+      description: optional([...NO_TEXT, 'a'.repeat(131), TOO_LONG]),
+      devMode: NO_BOOLEAN,
+      notifyCustomer: NO_BOOLEAN,
+    },
+    prepare: async () => ({
+      path: '/charge/plan',
+      good: {
+        total: 5000,
+        count: 2,
+        amounts: [3000, 2000],
+        firstDueDate: '2030-01-31',
+        customer: FULL,
+        daysAfterDue: 5,
+        fine: { type: 'FIXED', value: 10 },
+        interest: { type: 'PERCENT_PER_DAY', value: 10, days: 'BUSINESS' },
+        discounts: [{ type: 'FIXED', value: 5, daysBeforeDue: 3 }],
+        rebate: { type: 'PERCENT', value: 100 },
+        externalId: 'order 3',
+        description: 'Geladeira',
+        devMode: true,
+        notifyCustomer: false,
       },
     }),
   },

@@ -33,6 +33,17 @@ const PRODUCT = {
 const SOLD = { ...PRODUCT, type: 'ONE_TIME', frequency: undefined, name: 'Bolo' }
 const SIMPLE_PRODUCT = { name: 'Pão', description: '', price: 0 }
 const CHARGE = { amount: 1990, customer: payer() }
+const NO_PLAN = 'plan_00000000000000000000000000'
+const PLAN = {
+  total: 10_000,
+  count: 3,
+  firstDueDate: '2026-08-31',
+  fine: { type: 'PERCENT', value: 200 },
+  customer: payer(),
+  externalId: 'venda 1',
+  description: 'Geladeira',
+  devMode: true,
+}
 
 /** A company of an individual, so that the sales limit is there, with one record of each kind. */
 export async function prepare(api: TestApi, apiVersion: string): Promise<[Client, Made]> {
@@ -79,6 +90,42 @@ const charges: Try[] = [
       client.post('/charge/pix', { ...CHARGE, customer: FULL, externalId: 'o 1', devMode: true }),
     invalid_value: (client) => client.post('/charge/pix', { amount: 499, customer: { name: 7 } }),
     invalid_json: (client) => client.call('POST', '/charge/pix', { raw: '{' }),
+  }),
+  ...on('createChargeBatch', {
+    'one accepted and one refused': (client) =>
+      client.post('/charge/batch', {
+        charges: [
+          { ...CHARGE, externalId: 'o 2', dueDate: '2026-08-31' },
+          { amount: 499, customer: { name: 'Maria', taxId: '1' } },
+        ],
+      }),
+    invalid_value: (client) => client.post('/charge/batch', { charges: [] }),
+    invalid_json: (client) => client.call('POST', '/charge/batch', { raw: '{' }),
+  }),
+  ...on('createPlan', {
+    created: (client) => client.post('/charge/plan', PLAN),
+    invalid_value: (client) => client.post('/charge/plan', { ...PLAN, dueDates: ['2026-09-01'] }),
+  }),
+  ...on('listPlans', {
+    listed: async (client) => {
+      await client.post('/charge/plan', PLAN)
+      return client.get('/charge/plan?limit=1')
+    },
+    invalid_value: (client) => client.get('/charge/plan?after=x'),
+  }),
+  ...on('getPlan', {
+    found: async (client) => {
+      const { id } = dataOf(await client.post('/charge/plan', PLAN))
+      return client.get(`/charge/plan/${id}`)
+    },
+    plan_not_found: (client) => client.get(`/charge/plan/${NO_PLAN}`),
+  }),
+  ...on('cancelPlan', {
+    canceled: async (client) => {
+      const { id } = dataOf(await client.post('/charge/plan', PLAN))
+      return client.post(`/charge/plan/${id}/cancel`)
+    },
+    plan_not_found: (client) => client.post(`/charge/plan/${NO_PLAN}/cancel`),
   }),
   ...on('createStaticCode', {
     created: (client) => client.post('/charge/pix/static', { amount: 1 }),

@@ -19,16 +19,23 @@ export function without(body: Json, path: string): Json {
   return copy
 }
 
-type Schema = { type?: string | string[]; properties?: Record<string, Schema>; items?: Schema }
+type Schema = {
+  type?: string | string[]
+  properties?: Record<string, Schema>
+  items?: Schema
+  'x-each'?: boolean
+}
 
 /** The path of every field in a schema; the items of an array of objects are shown by the first. */
 export function fieldsOf(schema: object, at = ''): string[] {
   const { properties = {} } = schema as Schema
   return Object.entries(properties).flatMap(([name, field]) => {
     const path = at ? `${at}.${name}` : name
-    const item = field.items?.properties
-      ? [`${path}[0]`, ...fieldsOf(field.items, `${path}[0]`)]
-      : []
+    // Items that an operation checks by themselves are no fields of the body.
+    const item =
+      field.items?.properties && !field['x-each']
+        ? [`${path}[0]`, ...fieldsOf(field.items, `${path}[0]`)]
+        : []
     return [path, ...fieldsOf(field, path), ...item]
   })
 }

@@ -80,6 +80,23 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     body: { amount: 1990, customer: payer() },
     other: { amount: 1991, customer: payer() },
   }),
+  createChargeBatch: async () => ({
+    method: 'POST',
+    path: '/charge/batch',
+    body: { charges: [{ amount: 1990, customer: payer() }] },
+    other: { charges: [{ amount: 1991, customer: payer() }] },
+  }),
+  createPlan: async () => ({
+    method: 'POST',
+    path: '/charge/plan',
+    body: { total: 5000, count: 2, firstDueDate: '2030-01-31', customer: payer() },
+    other: { total: 5000, count: 3, firstDueDate: '2030-01-31', customer: payer() },
+  }),
+  cancelPlan: async (client) => {
+    const plan = { total: 5000, count: 2, firstDueDate: '2030-01-31', customer: payer() }
+    const { body } = await client.post('/charge/plan', plan)
+    return bare(`/charge/plan/${(body.data ?? body).id}/cancel`)
+  },
   createStaticCode: async () => ({
     method: 'POST',
     path: '/charge/pix/static',

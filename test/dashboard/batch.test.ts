@@ -28,9 +28,9 @@ const preview = (member: Member, file: string | Buffer) =>
   send(member, '/new/batch/preview', { file: Buffer.from(file as string) })
 const countOf = async ({ company }: Client) =>
   (await api.rows('select 1 from charges where company_id = $1', [company.id])).length
-const unescape = (text: string) =>
+const plain = (text: string) =>
   text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&amp;', '&')
-const csvIn = (text: string) => unescape(/name="csv" value="([^"]*)"/.exec(text)![1]!)
+const csvIn = (text: string) => plain(/name="csv" value="([^"]*)"/.exec(text)![1]!)
 
 const FILE = [
   'Referência;Valor;Nome;CPF/CNPJ;Vencimento;Multa',

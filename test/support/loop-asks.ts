@@ -7,6 +7,8 @@ export type Ask = { path: string; json?: unknown; form?: string; until?: 'header
 const at = (path: string, json?: unknown): Ask => (json === undefined ? { path } : { path, json })
 const LONG = '😀'.repeat(140)
 
+const DEAR_CHARGE = { amount: 1990, customer: { name: LONG, taxId: '52998224725' } }
+
 /** The list as long as it may be asked for, and once more with what can be added to it. */
 const list = (path: string, ...more: string[]): Ask[] =>
   ['', ...more].map((query) => at(`${path}?limit=1000${query && `&${query}`}`))
@@ -16,6 +18,19 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   createPixCharge: () => [
     at('/charge/pix', { amount: 1990, customer: LARGE_PAYER, externalId: LONG, devMode: true }),
   ],
+  createChargeBatch: () => [at('/charge/batch', { charges: Array(1000).fill(DEAR_CHARGE) })],
+  createPlan: () => [
+    at('/charge/plan', {
+      total: 100_000,
+      count: 60,
+      firstDueDate: '2030-01-31',
+      customer: LARGE_PAYER,
+      description: LONG.slice(0, 130),
+    }),
+  ],
+  listPlans: () => list('/charge/plan'),
+  getPlan: () => [at('/charge/plan/plan_00000000000000000000000000')],
+  cancelPlan: () => [at('/charge/plan/plan_00000000000000000000000000/cancel', {})],
   createPaymentLink: ({ product }) => [at('/charge/payment-link', largeLink(product))],
   getCharge: ({ link, paid }) => [at(`/charge/${link.id}`), at(`/charge/${paid.id}`)],
   getChargeStatus: ({ link }) => [at(`/charge/${link.id}/status`)],

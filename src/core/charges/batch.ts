@@ -8,7 +8,6 @@ import {
   forgetOld,
   guardOfPart,
   type IdempotencyRef,
-  inProgress,
   openAnswer,
   sealAnswer,
   store,
@@ -121,7 +120,7 @@ async function createOne(
     if (error instanceof Problem && !OF_ALL.includes(error.code)) return { refusal: error }
     if (guard === null || violatedConstraint(error) !== 'idempotency_keys_pkey') throw error
     if (!mayRepeat) throw inProgress()
-    // Another process was first, or a key older than a day is still stored.
+    // Another process was first, and is found now, or a key older than a day is still stored.
     await forgetOld(app.db, company.id, guard.key, app.systemClock.now())
     return createOne(app, company, draft, call, true, false)
   }

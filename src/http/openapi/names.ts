@@ -1,4 +1,6 @@
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
+import { BatchView, NewBatch } from '../../core/charges/batch-view.ts'
+import { NewPlan, PlanView } from '../../core/charges/plan-view.ts'
 import { SummaryView } from '../../core/charges/search.ts'
 import { NewStaticCode, StaticCodeView } from '../../core/charges/static-view.ts'
 import * as charges from '../../core/charges/view.ts'
@@ -29,6 +31,9 @@ const BODIES = {
   CompanyChange,
   RemindersChange,
   NewPixCharge: charges.NewPixCharge,
+  NewChargeBatch: NewBatch,
+  NewPlan,
+  PlanDiscount: NewPlan.properties.discounts.items,
   NewStaticCode,
   NewPaymentLink: NewLink,
   NewItem: NewLink.properties.items.items,
@@ -67,6 +72,11 @@ const RESOURCES = {
   ChargeDue: ChargeView.properties.due,
   PaymentState: charges.PaymentState,
   CreatedPixCharge: charges.CreatedPixCharge,
+  ChargeBatch: BatchView,
+  BatchItem: BatchView.properties.items.items,
+  Plan: PlanView,
+  PlannedCharge: PlanView.properties.charges.items,
+  ChargePlan: ChargeView.properties.plan,
   CreatedPaymentLink: charges.CreatedLink,
   StaticCode: StaticCodeView,
   SalesLimits: charges.SalesLimits,

@@ -9,6 +9,7 @@ import { type Client, eventsOf, payer, type Reply, startApi } from '../../suppor
 import { charged, openBanked, pixBody } from '../../support/bank.ts'
 import { assertYields } from '../../support/loop.ts'
 import { makeRecipient } from '../../support/splits.ts'
+import { until } from '../../support/until.ts'
 
 const api = await startApi()
 const BATCH = '/charge/batch'
@@ -291,4 +292,22 @@ test('text that cannot be stored refuses its own charge only', async () => {
     ],
     [400, ['more: must not contain a NUL character']],
   )
+})
+
+test('batches of one company are taken one at a time, and do not keep those of another waiting', async () => {
+  const shop = await openBanked(api)
+  const other = await api.client()
+  shop.bank.faults.next('PUT /cob/{txid}', 'slow')
+  const first = send(shop, [pixBody()])
+  await until('the bank has the order', async () => shop.bank.faults.made.length > 0)
+  const others = Array.from({ length: 9 }, () => send(shop, [pixBody()]))
+  // Eight wait, so only the one that is refused is answered.
+  const refused = await Promise.race(others)
+  assert.deepEqual([refused.status, refused.body.errors[0].code], [429, 'rate_limited'])
+  assert.equal((await send(other, [charge()])).body.data.accepted, 1)
+  assert.equal((await shop.get('/charge')).status, 200, 'other requests go on')
+  shop.bank.faults.release()
+  const replies = await Promise.all([first, ...others])
+  const made = replies.filter(({ body }) => body.data?.accepted === 1)
+  assert.equal(made.length, 9)
 })

@@ -22,10 +22,21 @@ const api = await startApi()
 const owner = await api.client()
 const stranger = await api.client({ name: 'Outra Loja' })
 
-type Kind = 'charge' | 'rec' | 'clnt' | 'prod' | 'webhook' | 'delivery' | 'evt' | 'wd' | 'payment'
+type Kind =
+  | 'charge'
+  | 'plan'
+  | 'rec'
+  | 'clnt'
+  | 'prod'
+  | 'webhook'
+  | 'delivery'
+  | 'evt'
+  | 'wd'
+  | 'payment'
 type Records = Record<Kind | 'request', string>
 const CODES: Record<Kind, string> = {
   charge: 'charge_not_found',
+  plan: 'plan_not_found',
   rec: 'recurrence_not_found',
   clnt: 'customer_not_found',
   prod: 'product_not_found',
@@ -35,6 +46,8 @@ const CODES: Record<Kind, string> = {
   wd: 'withdrawal_not_found',
   payment: 'payment_not_found',
 }
+
+const PLAN = { total: 5000, count: 2, firstDueDate: '2030-01-31', customer: payer() }
 
 /** One record of each kind, of the company that owns it. */
 const records: Records = await makeRecords(owner)
@@ -48,6 +61,7 @@ async function makeRecords(client: Client): Promise<Records> {
   return {
     // Paid and released, so that it could be refunded; the payment is one that matched nothing.
     charge: (await makeReceived(client)).id,
+    plan: idOf(await client.post('/charge/plan', PLAN)),
     payment: await makeUnmatched(api, client, 700),
     wd: await start(client, 700),
     rec: (await makeSubscription(client)).id,
@@ -100,6 +114,7 @@ function impossible(kind: Kind): string[] {
 }
 
 const kindOf = ({ path }: Route): Kind => {
+  if (path.startsWith('/charge/plan')) return 'plan'
   if (path.startsWith('/charge') || path.startsWith('/refund')) return 'charge'
   if (path.startsWith('/pix-automatic')) return 'rec'
   if (/^.(payment.unmatched|sandbox.payment)/.test(path)) return 'payment'
@@ -277,6 +292,7 @@ const LAST = 'ffffffff-ffff-7fff-bfff-ffffffffffff'
 /** Every list, with the kind of record that it names and a place after which a page can start. */
 const LISTS: [path: string, kind: keyof Records, after: Place][] = [
   ['/charge', 'charge', records.charge.replace(/.$/, 'z')],
+  ['/charge/plan', 'plan', records.plan.replace(/.$/, 'z')],
   [RECURRENCES, 'rec', records.rec.replace(/.$/, 'z')],
   ['/client', 'clnt', records.clnt.replace(/.$/, 'z')],
   ['/product', 'prod', records.prod.replace(/.$/, 'z')],

@@ -176,6 +176,8 @@ test('the document says of every write whether it refuses or ignores an unknown 
 test('a body is said to be required where it has a field that is', () => {
   const expected: Record<string, boolean> = {
     createPixCharge: true,
+    createChargeBatch: true,
+    createPlan: true,
     createStaticCode: true,
     createPaymentLink: false,
     duplicateCharge: false,

@@ -101,7 +101,8 @@ function textsOf(schema: Schema, at = ''): Texts[] {
     const path = at ? `${at}.${name}` : name
     const isText = [field.type].flat().includes('string') || field.enum !== undefined
     const own = isText ? [{ path, required: required.includes(name), schema: field }] : []
-    const items = field.items ? textsOf(field.items as Schema, `${path}[0]`) : []
+    const items =
+      field.items && !field['x-each'] ? textsOf(field.items as Schema, `${path}[0]`) : []
     return [...own, ...textsOf(field, path), ...items]
   })
 }
@@ -116,6 +117,7 @@ const NEEDED: Record<string, RegExp> = {
   'acceptPayment chargeId': /difference: only with chargeId/,
   'createPixCharge dueDate': /fine: needs a dueDate/,
   'createPaymentLink dueDate': /fine: needs a dueDate/,
+  'createPlan firstDueDate': /firstDueDate: send it, or all dueDates/,
 }
 
 for (const { operationId, method, prepare } of BODIES) {
