@@ -4,7 +4,10 @@ import { isBusinessDay } from '../../src/pix/business-days.ts'
  * The plainest account of what money does, written a second time and without a look at the product.
  * Every act changes the model and gives the HTTP status that the product must answer with.
  */
-export type Accounts = Record<'bank' | 'available' | 'pending' | 'held' | 'unmatched', number>
+export type Accounts = Record<
+  'bank' | 'available' | 'pending' | 'held' | 'unmatched' | 'disputed',
+  number
+>
 type Account = keyof Accounts
 
 export type Charge = {
@@ -39,6 +42,8 @@ export type Payment = {
   amount: number
   status: 'MATCHED' | 'UNMATCHED' | 'ACCEPTED' | 'REFUNDING' | 'REFUNDED'
   receivedAt: number
+  /** The charge that it has paid by itself. */
+  paid: Charge | null
   /** The charge that it was taken for by hand, and how much of it that took. */
   settled: { charge: Charge; amount: number } | null
 }
@@ -53,6 +58,19 @@ export type Refund = Order & {
   status: 'PROCESSING' | 'COMPLETED' | 'FAILED'
   /** Where the money is after its end. */
   endedIn: Account | null
+}
+
+/** A claim of the payer of a charge. */
+export type Dispute = {
+  id: string
+  charge: Charge
+  amount: number
+  held: number
+  status: 'OPEN' | 'DEFENDED' | 'ACCEPTED' | 'WON' | 'LOST' | 'CANCELED'
+  /** What took its money last. */
+  refund: Refund | null
+  /** What the bank has decided; null while it has not. */
+  decision: 'won' | 'lost' | 'canceled' | null
 }
 
 export type Withdrawal = Order & {
@@ -72,6 +90,8 @@ export type Model = {
   payments: Payment[]
   refunds: Refund[]
   withdrawals: Withdrawal[]
+  /** The newest last. */
+  disputes: Dispute[]
 }
 
 const SECOND = 1000
@@ -81,8 +101,9 @@ const RELEASED_IN = 60 * SECOND
 const [REFUSED, UNANSWERED] = [66_666, 55_555]
 
 export function newModel(now: number): Model {
-  const accounts = { bank: -OPENING, available: OPENING, pending: 0, held: 0, unmatched: 0 }
-  return { now, accounts, charges: [], codes: [], payments: [], refunds: [], withdrawals: [] }
+  const owed = { available: OPENING, pending: 0, held: 0, unmatched: 0, disputed: 0 }
+  const records = { charges: [], codes: [], payments: [], refunds: [], withdrawals: [] }
+  return { now, accounts: { bank: -OPENING, ...owed }, ...records, disputes: [] }
 }
 
 function move({ accounts }: Model, from: Account, to: Account, amount: number): void {
@@ -163,6 +184,7 @@ export function pay(model: Model, charge: Charge, amount: number, endToEndId: st
   const matched = isInTime && amount === asked
   arrive(model, { endToEndId, code: charge, amount }, matched)
   if (!matched) return
+  model.payments.at(-1)!.paid = charge
   charge.status = 'COMPLETED'
   charge.paymentStatus = 'PAID'
   charge.paidAt = model.now
@@ -195,6 +217,7 @@ export function sell(
     paidAt: model.now,
     expiresAt: 0,
   })
+  model.payments.at(-1)!.paid = model.charges.at(-1)!
 }
 
 function arrive(
@@ -203,7 +226,7 @@ function arrive(
   matched: boolean,
 ): void {
   const status = matched ? 'MATCHED' : 'UNMATCHED'
-  model.payments.push({ ...payment, status, receivedAt: model.now, settled: null })
+  model.payments.push({ ...payment, status, receivedAt: model.now, paid: null, settled: null })
   move(model, 'bank', matched ? 'pending' : 'unmatched', payment.amount)
 }
 
@@ -229,8 +252,13 @@ export function unreleased(model: Model, charge: Charge): number {
     (refund) =>
       refund.charge === charge && refund.source === 'pending' && refund.status !== 'FAILED',
   )
-  return leaving.reduce((left, { amount }) => left - amount, cameOf(charge))
+  const undisputed = cameOf(charge) - heldOf(model, charge)
+  return leaving.reduce((left, { amount }) => left - amount, undisputed)
 }
+
+/** What payers dispute of a charge. */
+const heldOf = ({ disputes }: Model, charge: Charge): number =>
+  disputes.reduce((sum, one) => sum + (one.charge === charge ? one.held : 0), 0)
 
 const tooOld = (model: Model, since: number) => model.now - since > 90 * DAY
 
@@ -247,12 +275,137 @@ export function refundCharge(
   const amount = value ?? left
   if (charge.status !== 'COMPLETED' || tooOld(model, charge.paidAt)) return 409
   if (left === 0 || amount > left) return 409
-  const source = charge.paymentStatus === 'PAID' ? 'pending' : 'available'
-  if (amount > model.accounts[source]) return 422
+  const source = placeOf(charge)
+  const dispute = activeOf(model, charge, null)
+  const held = dispute?.held ?? 0
+  // What is disputed goes back whole, or as little of it as possible.
+  const disputed = amount >= held ? held : Math.max(0, amount - (left - held))
+  const rest = amount - disputed
+  if (rest > 0 && rest > model.accounts[source]) return 422
   charge.refunded += amount
+  move(model, 'disputed', source, disputed)
   holdRefund(model, { charge, payment: null, amount, source })
+  if (disputed > 0) {
+    dispute!.held -= disputed
+    dispute!.refund = model.refunds.at(-1)!
+    if (isOpenDispute(dispute!) && dispute!.held === 0) dispute!.status = 'ACCEPTED'
+  }
   return 201
 }
+
+const placeOf = ({ paymentStatus }: Charge) => (paymentStatus === 'PAID' ? 'pending' : 'available')
+
+export const isOpenDispute = ({ status }: { status: string }): boolean =>
+  status === 'OPEN' || status === 'DEFENDED'
+
+/** The dispute of a charge that has its money, or would have it. */
+function activeOf(model: Model, charge: Charge, refund: Refund | null): Dispute | undefined {
+  const own = model.disputes.filter((one) => one.charge === charge).toReversed()
+  const isUnderWay = (one: Dispute) =>
+    one.refund === null || one.refund === refund || (!refund && one.refund.status === 'PROCESSING')
+  return (
+    own.find(isOpenDispute) ??
+    own.find(({ status, held, refund }) => status === 'LOST' && (held > 0 || !refund)) ??
+    own.find((one) => one.status === 'ACCEPTED' && isUnderWay(one))
+  )
+}
+
+/** What the bank still has of the payment of a charge. It may have done more than it said. */
+function bankLeft({ refunds }: Model, charge: Charge, besides: Refund | null = null): number {
+  const isGone = ({ amount, status, tellings }: Refund) =>
+    status === 'COMPLETED' || (status === 'PROCESSING' && amount === UNANSWERED && tellings > 0)
+  const gone = refunds.filter((one) => one.charge === charge && one !== besides && isGone(one))
+  return gone.reduce((left, { amount }) => left - amount, cameOf(charge))
+}
+
+export function openDispute(
+  model: Model,
+  charge: Charge,
+  value: number | undefined,
+  id: string,
+): 201 | 409 {
+  const left = bankLeft(model, charge)
+  const isDisputed = model.disputes.some((one) => one.charge === charge && one.decision === null)
+  if (isDisputed || left === 0 || (value ?? 0) > left) return 409
+  const amount = value ?? left
+  const held = Math.min(amount, cameOf(charge) - charge.refunded)
+  move(model, placeOf(charge), 'disputed', held)
+  model.disputes.push({ id, charge, amount, held, status: 'OPEN', refund: null, decision: null })
+  return 201
+}
+
+export function acceptDispute(model: Model, dispute: Dispute): 200 | 409 {
+  if (dispute.status === 'ACCEPTED') return 200
+  if (!isOpenDispute(dispute) || tooOld(model, dispute.charge.paidAt)) return 409
+  if (dispute.held > 0) refundCharge(model, dispute.charge, dispute.held)
+  else dispute.status = 'ACCEPTED'
+  return 200
+}
+
+export function defendDispute(dispute: Dispute): 200 | 409 {
+  if (dispute.status !== 'OPEN') return 409
+  dispute.status = 'DEFENDED'
+  return 200
+}
+
+export function decideDispute(
+  model: Model,
+  dispute: Dispute,
+  decision: 'won' | 'lost' | 'canceled',
+): 200 | 409 {
+  if (dispute.decision !== null) return dispute.decision === decision ? 200 : 409
+  dispute.decision = decision
+  const { charge } = dispute
+  const returned = Math.min(dispute.amount, bankLeft(model, charge))
+  if (decision === 'lost' && returned > 0) returnMoney(model, charge, returned)
+  if (!isOpenDispute(dispute)) return 200
+  dispute.status = decision.toUpperCase() as Dispute['status']
+  if (decision !== 'lost') giveBack(model, dispute)
+  return 200
+}
+
+function giveBack(model: Model, dispute: Dispute): void {
+  move(model, 'disputed', placeOf(dispute.charge), dispute.held)
+  dispute.held = 0
+}
+
+/** The bank returns money of a charge by itself, after a claim. */
+function returnMoney(model: Model, charge: Charge, amount: number): void {
+  const dispute = activeOf(model, charge, null)
+  const wasPaid = charge.paymentStatus === 'PAID'
+  let taken = Math.min(amount, dispute?.held ?? 0)
+  let pending = wasPaid ? unreleased(model, charge) : 0
+  let source = wasPaid && amount - taken <= pending ? 'pending' : ('available' as const)
+  if (taken > 0 && taken < amount && source !== placeOf(charge)) {
+    pending += dispute!.held
+    taken = 0
+    source = wasPaid && amount <= pending ? 'pending' : 'available'
+  }
+  move(model, 'disputed', 'bank', taken)
+  if (dispute) {
+    dispute.held -= taken
+    giveBack(model, dispute)
+  }
+  move(model, source as Account, 'bank', amount - taken)
+  const done = { status: 'COMPLETED', endedIn: 'bank', dueAt: 0, tellings: 0 } as const
+  model.refunds.push({
+    ...{ charge, payment: null, amount, ...done },
+    source: source as Refund['source'],
+  })
+  const refund = model.refunds.at(-1)!
+  const own = model.refunds.filter((one) => one.charge === charge && one.status !== 'FAILED')
+  charge.refunded = Math.min(cameOf(charge), sumOf(own))
+  if (sumOf(own.filter(({ status }) => status === 'COMPLETED')) >= cameOf(charge)) {
+    charge.paymentStatus = 'REFUNDED'
+    if (wasPaid && source !== 'pending') move(model, 'pending', 'available', pending)
+  }
+  const lost = { charge, amount, held: 0, status: 'LOST', refund, decision: 'lost' } as const
+  if (dispute) Object.assign(dispute, { status: 'LOST', refund })
+  else model.disputes.push({ ...lost, id: '' })
+}
+
+const sumOf = (list: { amount: number }[]): number =>
+  list.reduce((sum, { amount }) => sum + amount, 0)
 
 /** What no charge has taken of a payment. */
 const restOf = ({ amount, settled }: Payment): number => amount - (settled?.amount ?? 0)
@@ -327,11 +480,15 @@ export function expireCharges({ charges }: Model): void {
 }
 
 /** What the simulated bank makes of orders that are due; one of them it answers only when asked. */
-function carryOut<T extends Order & { status: string }>(model: Model, orders: T[]): [T, boolean][] {
+function carryOut<T extends Order & { status: string }>(
+  model: Model,
+  orders: T[],
+  isPossible: (order: T) => boolean = () => true,
+): [T, boolean][] {
   const due = orders.filter(({ status, dueAt }) => status === 'PROCESSING' && dueAt <= model.now)
   return due.flatMap((order): [T, boolean][] => {
     order.tellings += 1
-    if (order.amount === REFUSED) return [[order, false]]
+    if (order.amount === REFUSED || !isPossible(order)) return [[order, false]]
     if (order.amount !== UNANSWERED || order.tellings > 1) return [[order, true]]
     order.dueAt = model.now + 5 * SECOND
     return []
@@ -339,21 +496,44 @@ function carryOut<T extends Order & { status: string }>(model: Model, orders: T[
 }
 
 export function carryOutRefunds(model: Model): void {
-  for (const [refund, done] of carryOut(model, model.refunds)) {
+  const isPossible = (refund: Refund) =>
+    !refund.charge || refund.tellings > 1 || bankLeft(model, refund.charge, refund) >= refund.amount
+  for (const [refund, done] of carryOut(model, model.refunds, isPossible)) {
     refund.status = done ? 'COMPLETED' : 'FAILED'
     if (refund.payment) refund.payment.status = done ? 'REFUNDED' : 'UNMATCHED'
     if (refund.charge) endChargeRefund(model, refund, refund.charge)
     refund.endedIn = done ? 'bank' : whereTo(refund)
     move(model, 'held', refund.endedIn, refund.amount)
+    if (refund.charge) holdAgain(model, refund, refund.charge)
   }
 }
 
-function endChargeRefund({ refunds }: Model, { status, amount }: Refund, charge: Charge): void {
-  if (status === 'FAILED') charge.refunded -= amount
+/** What a failed refund brings back is disputed as before; what has gone back settles a dispute. */
+function holdAgain(model: Model, refund: Refund, charge: Charge): void {
+  const dispute = activeOf(model, charge, refund)
+  if (!dispute) return
+  if (refund.status === 'COMPLETED') {
+    const isSettled = isOpenDispute(dispute) && dispute.held === 0
+    if (isSettled && charge.paymentStatus === 'REFUNDED') {
+      Object.assign(dispute, { status: 'ACCEPTED', refund })
+    }
+    return
+  }
+  const needed = Math.min(dispute.amount, cameOf(charge) - charge.refunded)
+  const missing = Math.max(0, needed - dispute.held)
+  if (missing === 0) return
+  move(model, placeOf(charge), 'disputed', missing)
+  dispute.held += missing
+  if (dispute.status === 'ACCEPTED') dispute.status = 'OPEN'
+}
+
+function endChargeRefund({ refunds }: Model, { status }: Refund, charge: Charge): void {
+  const own = refunds.filter((one) => one.charge === charge && one.status !== 'FAILED')
+  if (status === 'FAILED') charge.refunded = Math.min(cameOf(charge), sumOf(own))
   const returned = refunds
     .filter((refund) => refund.charge === charge && refund.status === 'COMPLETED')
     .reduce((sum, refund) => sum + refund.amount, 0)
-  if (returned === cameOf(charge)) charge.paymentStatus = 'REFUNDED'
+  if (returned >= cameOf(charge)) charge.paymentStatus = 'REFUNDED'
 }
 
 /** Money that would have been received meanwhile is available when it comes back. */
