@@ -13,6 +13,7 @@ import { waitUntilApplied } from '../core/companies/announce.ts'
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
+import type { Dispute } from '../core/disputes/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { recordUnnamed, sendUnnamed } from '../core/payments/commands.ts'
 import { hasAnySandbox } from '../core/places/across.ts'
@@ -29,6 +30,7 @@ import { MAX_AMOUNT } from '../pix/amounts.ts'
 import { addMonths, daysBetween, formatMoment, localDateOf } from '../pix/local-time.ts'
 import { isTaxIdShape, plainTaxId } from '../pix/tax-id.ts'
 import { type CodeContent, findMadePayments, readCode } from './bank-code.ts'
+import { actOnDispute, disputeForm, newestDisputes } from './bank-disputes.ts'
 import { BANK, type BankTexts } from './bank-texts.ts'
 import {
   codeAddress,
@@ -68,7 +70,7 @@ export function registerBank(scope: FastifyInstance, site: Site): void {
       return show(site, request, reply, { code: text ?? '' }, ids, text === '')
     })
     // If a form is refused, the browser shows this path, so a reload of it must give a page.
-    for (const path of ['/bank/pay', '/bank/key', '/bank/decide', '/bank/clock']) {
+    for (const path of ['/bank/pay', '/bank/key', '/bank/decide', '/bank/clock', '/bank/dispute']) {
       bank.get(path, (request, reply) =>
         reply.redirect(inLanguage('/bank', languageOf(request)), 303),
       )
@@ -77,6 +79,7 @@ export function registerBank(scope: FastifyInstance, site: Site): void {
     bank.post('/bank/key', (request, reply) => payToKey(site, request, reply))
     bank.post('/bank/decide', (request, reply) => decide(site, request, reply))
     bank.post('/bank/clock', (request, reply) => advance(site, request, reply))
+    bank.post('/bank/dispute', (request, reply) => dispute(site, request, reply))
   })
 }
 
@@ -267,6 +270,19 @@ async function advance(site: Site, request: FastifyRequest, reply: FastifyReply)
   return reply.redirect(address, 303)
 }
 
+/** Only the local sandbox has its payments listed, so only they are disputed here. */
+async function dispute(site: Site, request: FastifyRequest, reply: FastifyReply) {
+  const own = await ownCompany(site, request)
+  if (!own) throw problem('route_not_found')
+  try {
+    await actOnDispute(withCompanyClock(site.app, own), own, formOf(request))
+  } catch (error) {
+    // Somebody has decided it meanwhile: the page shows how.
+    if (!(error instanceof Problem) || error.code !== 'dispute_not_open') throw error
+  }
+  return reply.redirect(inLanguage('/bank', asked(request)), 303)
+}
+
 /** Moves a company's clock and waits for the work that falls due. False if it moves already. */
 async function move(app: FullApp, company: Company, order: Move): Promise<boolean> {
   try {
@@ -288,7 +304,7 @@ const MAX_TRANSFERS = 20
 type OpenCode = { id: Uuid; code: string; amount: Cents; name: string | null; note: string }
 
 /** The open codes of the local sandbox company, and the payments that were made. */
-type Lists = { open: OpenCode[]; history: Transfer[]; clock: ShownClock }
+type Lists = { open: OpenCode[]; history: Transfer[]; disputes: Dispute[]; clock: ShownClock }
 
 async function readLists(app: FullApp, company: Company, language: Language): Promise<Lists> {
   const clock = await readClock(app.db, app, company)
@@ -300,7 +316,8 @@ async function readLists(app: FullApp, company: Company, language: Language): Pr
   ])
   const open = found.flat().sort((a, b) => (a.id < b.id ? 1 : -1))
   const history = await latestOfPayers(app.db, company.id, MAX_TRANSFERS)
-  return { open: open.slice(0, MAX_CODES), history, clock }
+  const disputes = await newestDisputes(app, company, MAX_TRANSFERS)
+  return { open: open.slice(0, MAX_CODES), history, disputes, clock }
 }
 
 async function openCharges(
@@ -379,16 +396,17 @@ ${(['hour', 'day', 'week', 'month'] as const).map(
 </section>`
 }
 
-function historyCard({ history }: Lists, language: Language): Html {
+function historyCard({ history, disputes }: Lists, language: Language): Html {
   const texts = BANK[language].history
   return html`<section class="card" aria-labelledby="history">
 <h2 id="history">${texts.title}</h2>
 ${
   history.length === 0
     ? html`<p class="soft">${texts.none}</p>`
-    : html`<ul class="rows">${history.map(({ direction, amount, at, endToEndId }) => {
+    : html`<ul class="rows">${history.map((transfer) => {
+        const { direction, amount, at, endToEndId } = transfer
         const isBack = direction === 'returned'
-        return html`<li class="row${isBack && ' back'}">${icon(isBack ? 'back' : 'check')}<span><strong>${isBack ? texts.back : texts.sent}</strong><span class="soft small">${formatMoment(at)}</span><code class="soft">${endToEndId}</code></span><strong class="sum">${isBack ? '+' : '−'} ${formatReais(amount)}</strong></li>`
+        return html`<li class="row${isBack && ' back'}">${icon(isBack ? 'back' : 'check')}<span><strong>${isBack ? texts.back : texts.sent}</strong><span class="soft small">${formatMoment(at)}</span><code class="soft">${endToEndId}</code>${disputeForm(transfer, disputes, language)}</span><strong class="sum">${isBack ? '+' : '−'} ${formatReais(amount)}</strong></li>`
       })}</ul>`
 }
 </section>`

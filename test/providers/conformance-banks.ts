@@ -46,6 +46,16 @@ export async function openSimulator(api: TestApi): Promise<Ground> {
       } as const
       return given(await simulator.returnByItself(payee, order))
     },
+    disputes: {
+      async open(endToEndId, amount) {
+        const claim = { endToEndId, amount: toCents(amount), reason: 'FRAUD' } as const
+        const order = { ...claim, hours: 168, orderId: newId() }
+        return given(await simulator.openDispute(payee, order)).id
+      },
+      async decide(id, decision) {
+        given(await simulator.decideDispute(payee, id, decision))
+      },
+    },
     remembers: false,
     namesParts: false,
     payee,
@@ -64,6 +74,8 @@ export async function openSimulator(api: TestApi): Promise<Ground> {
     verify: () => {},
   }
 }
+
+const IN_WORDS_OF_EFI = { WON: 'REJEITADA', LOST: 'ACEITA', CANCELED: 'CANCELADA_EFI' } as const
 
 export type BankGround = Ground & {
   bank: Bank
@@ -97,6 +109,13 @@ export async function openBank(
     provider: bacen,
     payee,
     clock,
+    disputes: connection.profile.disputes && {
+      open: async (endToEndId, amount) => bank.dispute(endToEndId, amount).id,
+      async decide(id, decision) {
+        bank.decideDispute(id, IN_WORDS_OF_EFI[decision])
+        if (decision === 'LOST') bank.returnDisputed(id)
+      },
+    },
     remembers: true,
     namesParts: true,
     payouts: connection.profile.payouts === null ? null : bacen.payouts,

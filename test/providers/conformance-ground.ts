@@ -22,6 +22,11 @@ export type Ground = {
   payKey(amount: number): Promise<string>
   /** Returns money of a payment without an order. */
   returnByItself(endToEndId: string, amount: number): Promise<PixReturn>
+  /** What payers dispute. Null where the bank tells of no disputes. */
+  disputes: {
+    open(endToEndId: string, amount: number): Promise<string>
+    decide(id: string, decision: 'WON' | 'LOST' | 'CANCELED'): Promise<void>
+  } | null
   decide(agreement: { id: Uuid; brCode: string }, decision: Decision): Promise<void>
   /** What payers' banks do today. */
   collect(pays: boolean): Promise<void>

@@ -79,6 +79,7 @@ const MIXED: Way = {
     'collections',
     'retries',
     'payouts',
+    'disputes',
   ],
   profile: LOCAL,
 }
@@ -96,6 +97,7 @@ const STYLES: Record<string, StyleOptions> = {
   'extra fields, new values and pages of two': { extras: true, mostPerPage: 2 },
   'charges that exist refused with 409': { repeated: 409, mostPerPage: 2 },
   'empty lists without an answer': { emptyList: 204 },
+  'disputes as at Efí': { disputes: 'efi', token: { scopes: 'given' } },
   'no code and charges that exist refused': { code: null, repeated: 400, lists: 'exclusive' },
 }
 

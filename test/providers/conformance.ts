@@ -13,7 +13,13 @@ import {
   localDateOf,
   weekdayOf,
 } from '../../src/pix/local-time.ts'
-import type { ChargeOrder, PaidParts, ReceivedPix, SendOrder } from '../../src/provider/port.ts'
+import type {
+  BankDispute,
+  ChargeOrder,
+  PaidParts,
+  ReceivedPix,
+  SendOrder,
+} from '../../src/provider/port.ts'
 import { chargeTxid, staticTxid } from '../../src/provider/txid.ts'
 import { given, reasonOf } from '../support/agreements.ts'
 import { agreements, askOfAgreements, collections, retries } from './conformance-agreements.ts'
@@ -36,6 +42,7 @@ const POINTS = {
     guarantee('a 404 of a gateway says nothing about what the bank has', asksInVain),
   payouts: (guarantee: Guarantee) =>
     guarantee('money is sent once for its order, and found again', sendsOnce),
+  disputes: disputesOf,
 }
 export type Point = keyof typeof POINTS
 const ALL = Object.keys(POINTS) as Point[]
@@ -371,4 +378,52 @@ async function sendsOnce({ payouts, payee }: Ground): Promise<void> {
   assert.match(found.endToEndId, /^E[0-9A-Za-z]{31}$/)
   if (first.kind === 'accepted') assert.deepEqual(first.value, found)
   assert.deepEqual(given(await payouts.send(payee, order, store)), found)
+}
+
+/** A bank that tells of no disputes has none, and takes no defense. */
+function disputesOf(guarantee: Guarantee): void {
+  guarantee(
+    'a dispute is listed as it is, takes a defense once, and ends as decided',
+    async (ground) => {
+      const { provider, payee, clock, disputes } = ground
+      const list = async () => given(await provider.listDisputes(payee, around(ground)))
+      if (!disputes) {
+        assert.deepEqual(await list(), [])
+        const none = await provider.sendDefense(payee, { id: 'x', text: 'x' })
+        assert.equal(given(none), 'not taken')
+        return
+      }
+      for (const decision of ['WON', 'LOST', 'CANCELED'] as const) {
+        const { brCode } = await issue(ground)
+        const endToEndId = await ground.pay(brCode, AMOUNT)
+        const openedAt = clock.now()
+        const id: string = await disputes.open(endToEndId, 1000)
+        const told = {
+          id,
+          endToEndId,
+          amount: toCents(1000),
+          reason: 'FRAUD',
+          openedAt,
+          deadline: new Date(openedAt.getTime() + 168 * HOUR_s * 1000),
+        }
+        const one = async (): Promise<BankDispute | undefined> =>
+          (await list()).find((found) => found.id === id)
+        assert.deepEqual(await one(), { ...told, status: 'OPEN', decidedAt: null })
+        const defense = { id, text: 'Entregue.' }
+        assert.equal(given(await provider.sendDefense(payee, defense)), 'sent')
+        assert.deepEqual(await one(), { ...told, status: 'DEFENDED', decidedAt: null })
+        clock.advance(60)
+        await disputes.decide(id, decision)
+        assert.deepEqual(await one(), { ...told, status: decision, decidedAt: clock.now() })
+        const late = await provider.sendDefense(payee, defense)
+        assert.equal(late.kind, 'rejected')
+        const [pix] = given(await provider.findReceived(payee, [endToEndId]))
+        const returned = pix!.returns?.map(({ amount, orderId }) => [amount, orderId])
+        assert.deepEqual(returned, decision === 'LOST' ? [[1000, null]] : undefined)
+        clock.advance(60)
+      }
+      const later = { from: new Date(clock.now().getTime() + 1), to: around(ground).to }
+      assert.deepEqual(given(await provider.listDisputes(payee, later)), [])
+    },
+  )
 }

@@ -8,6 +8,7 @@ import {
   forgetOld,
   guardOfPart,
   type IdempotencyRef,
+  inProgress,
   openAnswer,
   sealAnswer,
   store,

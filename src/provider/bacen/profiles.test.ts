@@ -58,7 +58,7 @@ test('the eight banks are there by the names that operators type', () => {
 
 test('every bank is well-formed: an operator could have written it', () => {
   for (const profile of known) {
-    const expected = { ...profile, name: 'custom', payouts: null }
+    const expected = { ...profile, name: 'custom', payouts: null, disputes: null }
     assert.deepEqual(profileOf(settingsOf(profile)), expected, profile.name)
   }
 })
