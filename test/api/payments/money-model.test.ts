@@ -31,6 +31,9 @@ const { app } = api
 
 type World = { client: Client; model: Model; recipients: string[] }
 
+/** The plans of a company, with their charges in its model. */
+const plansOf = new WeakMap<Model, { id: string; charges: models.Charge[] }[]>()
+
 /** One of the newest that an act is meant for, and now and then one that it is not. */
 function one<T>(list: T[], which: number, fits: (item: T) => boolean = () => true): T | undefined {
   const chosen = which % 4 === 3 ? list : list.filter(fits)
@@ -139,6 +142,38 @@ const ACTS = {
     if (choice > 20) return '201'
     const sent = await confirm(client, started.id, await lastCode(api, client.company.id))
     return `201 ${answered(sent, models.confirmWithdrawal(model, started, true))}`
+  },
+  /** One sale in three parts, each of which is then paid, refunded and canceled as any charge. */
+  async plan({ client, model }, which, choice) {
+    const [part, days] = [pick(AMOUNTS, choice), pick([0, 1, 2, 5], which)]
+    const dueDates = [days, days + 3, days + 40].map((later) => models.dueDay(model, later))
+    const { fine, interestPerDay, discountBefore, daysAfterDue } = models.DUE_TERMS
+    const devMode = choice % 4 === 0
+    const reply = await client.post('/charge/plan', {
+      total: 3 * part + 1,
+      dueDates,
+      daysAfterDue,
+      fine: { type: 'FIXED', value: fine },
+      interest: { type: 'FIXED_PER_DAY', value: interestPerDay },
+      discounts: [{ type: 'FIXED', value: discountBefore, daysBeforeDue: 1 }],
+      customer: payer(),
+      devMode,
+    })
+    answered(reply, 201)
+    const { id, charges } = reply.body.data
+    for (const [i, made] of charges.entries()) {
+      const amount = i === 0 ? part + 1 : part
+      models.addCharge(model, { ...made, amount, devMode }, { dueOn: dueDates[i]! })
+    }
+    plansOf.set(model, [...(plansOf.get(model) ?? []), { id, charges: model.charges.slice(-3) }])
+    return `${days}`
+  },
+  async cancelPlan({ client, model }, which) {
+    const plan = one(plansOf.get(model) ?? [], which)
+    if (!plan) return null
+    const statuses = plan.charges.map(models.cancelCharge)
+    const expected = statuses.includes(200) ? 200 : 409
+    return `${answered(await client.post(`/charge/plan/${plan.id}/cancel`), expected)}`
   },
   async pay({ model }, which, choice) {
     const issued = model.charges.filter(({ isSale }) => !isSale)
@@ -311,6 +346,8 @@ const WEIGHTS: Record<ActName, number> = {
   code: 3,
   sell: 5,
   cancelCharge: 3,
+  plan: 2,
+  cancelPlan: 1,
   expireCharges: 2,
   release: 6,
   refund: 16,
