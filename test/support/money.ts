@@ -8,7 +8,7 @@ export type Accounts = Record<
   'bank' | 'available' | 'pending' | 'held' | 'unmatched' | 'disputed',
   number
 >
-type Account = keyof Accounts
+export type Account = keyof Accounts
 
 export type Charge = {
   id: string
@@ -67,6 +67,9 @@ export type Dispute = {
   amount: number
   held: number
   status: 'OPEN' | 'DEFENDED' | 'ACCEPTED' | 'WON' | 'LOST' | 'CANCELED'
+  isDefended: boolean
+  /** Until when the bank takes a defense. */
+  deadline: number
   /** What took its money last. */
   refund: Refund | null
   /** What the bank has decided; null while it has not. */
@@ -106,7 +109,7 @@ export function newModel(now: number): Model {
   return { now, accounts: { bank: -OPENING, ...owed }, ...records, disputes: [] }
 }
 
-function move({ accounts }: Model, from: Account, to: Account, amount: number): void {
+export function move({ accounts }: Model, from: Account, to: Account, amount: number): void {
   accounts[from] -= amount
   accounts[to] += amount
 }
@@ -260,7 +263,7 @@ export function unreleased(model: Model, charge: Charge): number {
 const heldOf = ({ disputes }: Model, charge: Charge): number =>
   disputes.reduce((sum, one) => sum + (one.charge === charge ? one.held : 0), 0)
 
-const tooOld = (model: Model, since: number) => model.now - since > 90 * DAY
+export const tooOld = (model: Model, since: number) => model.now - since > 90 * DAY
 
 export const isRefundable = (charge: Charge): boolean =>
   charge.status === 'COMPLETED' && charge.refunded < cameOf(charge)
@@ -293,13 +296,14 @@ export function refundCharge(
   return 201
 }
 
-const placeOf = ({ paymentStatus }: Charge) => (paymentStatus === 'PAID' ? 'pending' : 'available')
+export const placeOf = ({ paymentStatus }: Charge) =>
+  paymentStatus === 'PAID' ? 'pending' : 'available'
 
 export const isOpenDispute = ({ status }: { status: string }): boolean =>
   status === 'OPEN' || status === 'DEFENDED'
 
 /** The dispute of a charge that has its money, or would have it. */
-function activeOf(model: Model, charge: Charge, refund: Refund | null): Dispute | undefined {
+export function activeOf(model: Model, charge: Charge, refund: Refund | null): Dispute | undefined {
   const own = model.disputes.filter((one) => one.charge === charge).toReversed()
   const isUnderWay = (one: Dispute) =>
     one.refund === null || one.refund === refund || (!refund && one.refund.status === 'PROCESSING')
@@ -311,100 +315,18 @@ function activeOf(model: Model, charge: Charge, refund: Refund | null): Dispute 
 }
 
 /** What the bank still has of the payment of a charge. It may have done more than it said. */
-function bankLeft({ refunds }: Model, charge: Charge, besides: Refund | null = null): number {
+export function bankLeft(
+  { refunds }: Model,
+  charge: Charge,
+  besides: Refund | null = null,
+): number {
   const isGone = ({ amount, status, tellings }: Refund) =>
     status === 'COMPLETED' || (status === 'PROCESSING' && amount === UNANSWERED && tellings > 0)
   const gone = refunds.filter((one) => one.charge === charge && one !== besides && isGone(one))
   return gone.reduce((left, { amount }) => left - amount, cameOf(charge))
 }
 
-export function openDispute(
-  model: Model,
-  charge: Charge,
-  value: number | undefined,
-  id: string,
-): 201 | 409 {
-  const left = bankLeft(model, charge)
-  const isDisputed = model.disputes.some((one) => one.charge === charge && one.decision === null)
-  if (isDisputed || left === 0 || (value ?? 0) > left) return 409
-  const amount = value ?? left
-  const held = Math.min(amount, cameOf(charge) - charge.refunded)
-  move(model, placeOf(charge), 'disputed', held)
-  model.disputes.push({ id, charge, amount, held, status: 'OPEN', refund: null, decision: null })
-  return 201
-}
-
-export function acceptDispute(model: Model, dispute: Dispute): 200 | 409 {
-  if (dispute.status === 'ACCEPTED') return 200
-  if (!isOpenDispute(dispute) || tooOld(model, dispute.charge.paidAt)) return 409
-  if (dispute.held > 0) refundCharge(model, dispute.charge, dispute.held)
-  else dispute.status = 'ACCEPTED'
-  return 200
-}
-
-export function defendDispute(dispute: Dispute): 200 | 409 {
-  if (dispute.status !== 'OPEN') return 409
-  dispute.status = 'DEFENDED'
-  return 200
-}
-
-export function decideDispute(
-  model: Model,
-  dispute: Dispute,
-  decision: 'won' | 'lost' | 'canceled',
-): 200 | 409 {
-  if (dispute.decision !== null) return dispute.decision === decision ? 200 : 409
-  dispute.decision = decision
-  const { charge } = dispute
-  const returned = Math.min(dispute.amount, bankLeft(model, charge))
-  if (decision === 'lost' && returned > 0) returnMoney(model, charge, returned)
-  if (!isOpenDispute(dispute)) return 200
-  dispute.status = decision.toUpperCase() as Dispute['status']
-  if (decision !== 'lost') giveBack(model, dispute)
-  return 200
-}
-
-function giveBack(model: Model, dispute: Dispute): void {
-  move(model, 'disputed', placeOf(dispute.charge), dispute.held)
-  dispute.held = 0
-}
-
-/** The bank returns money of a charge by itself, after a claim. */
-function returnMoney(model: Model, charge: Charge, amount: number): void {
-  const dispute = activeOf(model, charge, null)
-  const wasPaid = charge.paymentStatus === 'PAID'
-  let taken = Math.min(amount, dispute?.held ?? 0)
-  let pending = wasPaid ? unreleased(model, charge) : 0
-  let source = wasPaid && amount - taken <= pending ? 'pending' : ('available' as const)
-  if (taken > 0 && taken < amount && source !== placeOf(charge)) {
-    pending += dispute!.held
-    taken = 0
-    source = wasPaid && amount <= pending ? 'pending' : 'available'
-  }
-  move(model, 'disputed', 'bank', taken)
-  if (dispute) {
-    dispute.held -= taken
-    giveBack(model, dispute)
-  }
-  move(model, source as Account, 'bank', amount - taken)
-  const done = { status: 'COMPLETED', endedIn: 'bank', dueAt: 0, tellings: 0 } as const
-  model.refunds.push({
-    ...{ charge, payment: null, amount, ...done },
-    source: source as Refund['source'],
-  })
-  const refund = model.refunds.at(-1)!
-  const own = model.refunds.filter((one) => one.charge === charge && one.status !== 'FAILED')
-  charge.refunded = Math.min(cameOf(charge), sumOf(own))
-  if (sumOf(own.filter(({ status }) => status === 'COMPLETED')) >= cameOf(charge)) {
-    charge.paymentStatus = 'REFUNDED'
-    if (wasPaid && source !== 'pending') move(model, 'pending', 'available', pending)
-  }
-  const lost = { charge, amount, held: 0, status: 'LOST', refund, decision: 'lost' } as const
-  if (dispute) Object.assign(dispute, { status: 'LOST', refund })
-  else model.disputes.push({ ...lost, id: '' })
-}
-
-const sumOf = (list: { amount: number }[]): number =>
+export const sumOf = (list: { amount: number }[]): number =>
   list.reduce((sum, { amount }) => sum + amount, 0)
 
 /** What no charge has taken of a payment. */
@@ -524,7 +446,7 @@ function holdAgain(model: Model, refund: Refund, charge: Charge): void {
   if (missing === 0) return
   move(model, placeOf(charge), 'disputed', missing)
   dispute.held += missing
-  if (dispute.status === 'ACCEPTED') dispute.status = 'OPEN'
+  if (dispute.status === 'ACCEPTED') dispute.status = dispute.isDefended ? 'DEFENDED' : 'OPEN'
 }
 
 function endChargeRefund({ refunds }: Model, { status }: Refund, charge: Charge): void {

@@ -16,6 +16,7 @@ import { isLong } from '../../support/long.ts'
 import { lastCode } from '../../support/mail.ts'
 import type { Model } from '../../support/money.ts'
 import * as models from '../../support/money.ts'
+import * as claims from '../../support/money-disputes.ts'
 import { AMOUNTS, LIFETIMES_S, pick, SECONDS, WANTED } from '../../support/money-situations.ts'
 import { decisionOf, disputeOf, makeCharge, makeCode, order, pay } from '../../support/payments.ts'
 import { cancel, confirm, PATH, resend, wrong } from '../../support/withdrawals.ts'
@@ -239,7 +240,7 @@ const ACTS = {
     if (!charge) return null
     const value = pick([undefined, 500, undefined, models.cameOf(charge)], choice)
     const reply = await client.post(disputeOf(payment.endToEndId), { value })
-    const expected = models.openDispute(model, charge, value, reply.body.data?.id ?? '')
+    const expected = claims.openDispute(model, charge, value, reply.body.data?.id ?? '')
     return `${charge.paymentStatus} ${answered(reply, expected)}`
   },
   async decide({ client, model }, which, choice) {
@@ -248,15 +249,22 @@ const ACTS = {
     if (!dispute) return null
     const decision = pick(['lost', 'won', 'lost', 'canceled'] as const, choice)
     const reply = await client.post(decisionOf(dispute.id), { decision })
-    answered(reply, models.decideDispute(model, dispute, decision))
+    answered(reply, claims.decideDispute(model, dispute, decision))
     return `${decision} ${dispute.status}`
+  },
+  async defend({ client, model }, which) {
+    const told = model.disputes.filter(({ id }) => id !== '')
+    const dispute = one(told, which, models.isOpenDispute)
+    if (!dispute || dispute.deadline < model.now) return null
+    const reply = await client.post(`/dispute/${dispute.id}/defense`, { text: 'Entregue.' })
+    return `${answered(reply, claims.defendDispute(dispute))}`
   },
   async acceptDispute({ client, model }, which) {
     const told = model.disputes.filter(({ id }) => id !== '')
     const dispute = one(told, which, models.isOpenDispute)
     if (!dispute) return null
     const reply = await client.post(`/dispute/${dispute.id}/accept`)
-    return `${answered(reply, models.acceptDispute(model, dispute))}`
+    return `${answered(reply, claims.acceptDispute(model, dispute))}`
   },
   carryOutRefunds: task(carryOutRefunds, models.carryOutRefunds),
   expireWithdrawals: task(expireDueWithdrawals, models.expireWithdrawals),
@@ -292,6 +300,7 @@ const WEIGHTS: Record<ActName, number> = {
   dispute: 9,
   decide: 8,
   acceptDispute: 5,
+  defend: 3,
   withdraw: 9,
   confirm: 8,
   guess: 2,
