@@ -31,6 +31,7 @@ const MAY_USE: Record<string, string[]> = {
     'companies',
     'customers',
     'deliveries',
+    'disputes',
     'events.ts',
     'feed',
     'mails',

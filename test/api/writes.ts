@@ -1,9 +1,12 @@
 import { payOutWithdrawals } from '../../src/worker/due.ts'
 import { type Client, payer, type TestApi } from '../support/api.ts'
 import { CLOCK } from '../support/clocks.ts'
+import { openDispute } from '../support/disputes.ts'
 import { lastCode } from '../support/mail.ts'
 import {
   codeOf,
+  decisionOf,
+  disputeOf,
   makeCharge,
   makePaid,
   makeUnmatched,
@@ -227,6 +230,32 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     path: returnOf((await makePaid(api, client, 1990)).endToEndId),
     body: { value: 500 },
     other: { value: 501 },
+  }),
+  openDispute: async (client, api) => ({
+    method: 'POST',
+    path: disputeOf((await makePaid(api, client, 1990)).endToEndId),
+    body: { value: 500 },
+    other: { value: 501 },
+  }),
+  decideDispute: async (client, api) => ({
+    method: 'POST',
+    path: decisionOf(
+      (await openDispute(client, (await makePaid(api, client, 1990)).endToEndId)).id,
+    ),
+    body: { decision: 'won' },
+    other: { decision: 'lost' },
+  }),
+  acceptDispute: async (client, api) => ({
+    method: 'POST',
+    path: `/dispute/${(await openDispute(client, (await makePaid(api, client, 1990)).endToEndId)).id}/accept`,
+    body: {},
+    other: { x: 1 },
+  }),
+  defendDispute: async (client, api) => ({
+    method: 'POST',
+    path: `/dispute/${(await openDispute(client, (await makePaid(api, client, 1990)).endToEndId)).id}/defense`,
+    body: { text: 'Entregue.' },
+    other: { text: 'Entregue ontem.' },
   }),
   makeWithdrawalCode: async (client, api) =>
     bare(codeOf((await waiting(client, api)).slice(PATH.length + 1))),

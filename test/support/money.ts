@@ -4,8 +4,11 @@ import { isBusinessDay } from '../../src/pix/business-days.ts'
  * The plainest account of what money does, written a second time and without a look at the product.
  * Every act changes the model and gives the HTTP status that the product must answer with.
  */
-export type Accounts = Record<'bank' | 'available' | 'pending' | 'held' | 'unmatched', number>
-type Account = keyof Accounts
+export type Accounts = Record<
+  'bank' | 'available' | 'pending' | 'held' | 'unmatched' | 'disputed',
+  number
+>
+export type Account = keyof Accounts
 
 export type Charge = {
   id: string
@@ -42,6 +45,8 @@ export type Payment = {
   amount: number
   status: 'MATCHED' | 'UNMATCHED' | 'ACCEPTED' | 'REFUNDING' | 'REFUNDED'
   receivedAt: number
+  /** The charge that it has paid by itself. */
+  paid: Charge | null
   /** The charge that it was taken for by hand, and how much of it that took. */
   settled: { charge: Charge; amount: number } | null
   /** Whether the rule took it for that charge, so that it never waited. */
@@ -58,6 +63,22 @@ export type Refund = Order & {
   status: 'PROCESSING' | 'COMPLETED' | 'FAILED'
   /** Where the money is after its end. */
   endedIn: Account | null
+}
+
+/** A claim of the payer of a charge. */
+export type Dispute = {
+  id: string
+  charge: Charge
+  amount: number
+  held: number
+  status: 'OPEN' | 'DEFENDED' | 'ACCEPTED' | 'WON' | 'LOST' | 'CANCELED'
+  isDefended: boolean
+  /** Until when the bank takes a defense. */
+  deadline: number
+  /** What took its money last. */
+  refund: Refund | null
+  /** What the bank has decided; null while it has not. */
+  decision: 'won' | 'lost' | 'canceled' | null
 }
 
 export type Withdrawal = Order & {
@@ -81,6 +102,8 @@ export type Model = {
   payments: Payment[]
   refunds: Refund[]
   withdrawals: Withdrawal[]
+  /** The newest last. */
+  disputes: Dispute[]
 }
 
 const SECOND = 1000
@@ -90,12 +113,13 @@ const RELEASED_IN = 60 * SECOND
 const [REFUSED, UNANSWERED] = [66_666, 55_555]
 
 export function newModel(now: number): Model {
-  const accounts = { bank: -OPENING, available: OPENING, pending: 0, held: 0, unmatched: 0 }
-  const none = { charges: [], codes: [], payments: [], refunds: [], withdrawals: [] }
-  return { now, settlesExact: false, accounts, ...none }
+  const owed = { available: OPENING, pending: 0, held: 0, unmatched: 0, disputed: 0 }
+  const records = { charges: [], codes: [], payments: [], refunds: [], withdrawals: [] }
+  const accounts = { bank: -OPENING, ...owed }
+  return { now, settlesExact: false, accounts, ...records, disputes: [] }
 }
 
-function move({ accounts }: Model, from: Account, to: Account, amount: number): void {
+export function move({ accounts }: Model, from: Account, to: Account, amount: number): void {
   accounts[from] -= amount
   accounts[to] += amount
 }
@@ -174,6 +198,7 @@ export function pay(model: Model, charge: Charge, amount: number, endToEndId: st
   const matched = isInTime && amount === asked
   arrive(model, { endToEndId, code: charge, amount }, matched)
   if (!matched) return
+  model.payments.at(-1)!.paid = charge
   charge.status = 'COMPLETED'
   charge.paymentStatus = 'PAID'
   charge.paidAt = model.now
@@ -207,6 +232,7 @@ export function sell(
     paidAt: model.now,
     expiresAt: 0,
   })
+  model.payments.at(-1)!.paid = model.charges.at(-1)!
 }
 
 /**
@@ -239,7 +265,8 @@ function arrive(
   matched: boolean,
 ): void {
   const status = matched ? 'MATCHED' : 'UNMATCHED'
-  model.payments.push({ ...payment, status, receivedAt: model.now, settled: null, isByRule: false })
+  const fields = { paid: null, settled: null, isByRule: false }
+  model.payments.push({ ...payment, status, receivedAt: model.now, ...fields })
   move(model, 'bank', matched ? 'pending' : 'unmatched', payment.amount)
 }
 
@@ -265,27 +292,29 @@ export function unreleased(model: Model, charge: Charge): number {
     (refund) =>
       refund.charge === charge && refund.source === 'pending' && refund.status !== 'FAILED',
   )
-  return leaving.reduce((left, { amount }) => left - amount, cameOf(charge))
+  const undisputed = cameOf(charge) - heldOf(model, charge)
+  return leaving.reduce((left, { amount }) => left - amount, undisputed)
 }
 
 /** What the recipients of a split charge get: 33,33 % and 4,00. */
 export const SPLIT = [{ percent: 3333 }, { amount: 400 }] as const
 
 /** What a recipient has got of a charge: its share of what is left, in whole cents. */
-function partOf(charge: Charge, recipient: number): number {
+function partOf(model: Model, charge: Charge, recipient: number): number {
   if (!charge.isSplit || charge.status !== 'COMPLETED' || charge.paymentStatus === 'PAID') return 0
   const came = cameOf(charge)
   const shares = [Math.floor((came * 3333) / 10_000), 400]
   const [all, own] = [total(shares), shares[recipient]!]
   const share = all > came ? Math.floor((came * own) / all) : own
-  return Math.floor(((came - charge.refunded) * share) / came)
+  const left = Math.max(0, came - charge.refunded - heldOf(model, charge))
+  return Math.floor((left * share) / came)
 }
 
 const total = (numbers: number[]): number => numbers.reduce((sum, one) => sum + one, 0)
 
 /** What a recipient has. Below zero it owes the company what was paid to it and went back. */
 export const netOf = (model: Model, recipient: number): number =>
-  total(model.charges.map((charge) => partOf(charge, recipient))) -
+  total(model.charges.map((charge) => partOf(model, charge, recipient))) -
   total(
     model.withdrawals
       .filter((one) => one.recipient === recipient && (isOpen(one) || one.status === 'COMPLETED'))
@@ -309,10 +338,17 @@ function spendableFor(
   if (source === 'pending') return model.accounts.pending
   const after = { ...charge, refunded: charge.refunded + amount }
   const charges = model.charges.map((one) => (one === charge ? after : one))
-  return shownAccounts({ ...model, charges }).available
+  const disputes = model.disputes.map((one) =>
+    one.charge === charge ? { ...one, charge: after } : one,
+  )
+  return shownAccounts({ ...model, charges, disputes }).available
 }
 
-const tooOld = (model: Model, since: number) => model.now - since > 90 * DAY
+/** What payers dispute of a charge. */
+const heldOf = ({ disputes }: Model, charge: Charge): number =>
+  disputes.reduce((sum, one) => sum + (one.charge === charge ? one.held : 0), 0)
+
+export const tooOld = (model: Model, since: number) => model.now - since > 90 * DAY
 
 export const isRefundable = (charge: Charge): boolean =>
   charge.status === 'COMPLETED' && charge.refunded < cameOf(charge)
@@ -327,12 +363,56 @@ export function refundCharge(
   const amount = value ?? left
   if (charge.status !== 'COMPLETED' || tooOld(model, charge.paidAt)) return 409
   if (left === 0 || amount > left) return 409
-  const source = charge.paymentStatus === 'PAID' ? 'pending' : 'available'
-  if (amount > spendableFor(model, charge, source, amount)) return 422
+  const source = placeOf(charge)
+  const dispute = activeOf(model, charge, null)
+  const held = dispute?.held ?? 0
+  // What is disputed goes back whole, or as little of it as possible.
+  const disputed = amount >= held ? held : Math.max(0, amount - (left - held))
+  const rest = amount - disputed
+  if (rest > 0 && rest > spendableFor(model, charge, source, rest)) return 422
   charge.refunded += amount
+  move(model, 'disputed', source, disputed)
   holdRefund(model, { charge, payment: null, amount, source })
+  if (disputed > 0) {
+    dispute!.held -= disputed
+    dispute!.refund = model.refunds.at(-1)!
+    if (isOpenDispute(dispute!) && dispute!.held === 0) dispute!.status = 'ACCEPTED'
+  }
   return 201
 }
+
+export const placeOf = ({ paymentStatus }: Charge) =>
+  paymentStatus === 'PAID' ? 'pending' : 'available'
+
+export const isOpenDispute = ({ status }: { status: string }): boolean =>
+  status === 'OPEN' || status === 'DEFENDED'
+
+/** The dispute of a charge that has its money, or would have it. */
+export function activeOf(model: Model, charge: Charge, refund: Refund | null): Dispute | undefined {
+  const own = model.disputes.filter((one) => one.charge === charge).toReversed()
+  const isUnderWay = (one: Dispute) =>
+    one.refund === null || one.refund === refund || (!refund && one.refund.status === 'PROCESSING')
+  return (
+    own.find(isOpenDispute) ??
+    own.find(({ status, held, refund }) => status === 'LOST' && (held > 0 || !refund)) ??
+    own.find((one) => one.status === 'ACCEPTED' && isUnderWay(one))
+  )
+}
+
+/** What the bank still has of the payment of a charge. It may have done more than it said. */
+export function bankLeft(
+  { refunds }: Model,
+  charge: Charge,
+  besides: Refund | null = null,
+): number {
+  const isGone = ({ amount, status, tellings }: Refund) =>
+    status === 'COMPLETED' || (status === 'PROCESSING' && amount === UNANSWERED && tellings > 0)
+  const gone = refunds.filter((one) => one.charge === charge && one !== besides && isGone(one))
+  return gone.reduce((left, { amount }) => left - amount, cameOf(charge))
+}
+
+export const sumOf = (list: { amount: number }[]): number =>
+  list.reduce((sum, { amount }) => sum + amount, 0)
 
 /** What no charge has taken of a payment. */
 const restOf = ({ amount, settled }: Payment): number => amount - (settled?.amount ?? 0)
@@ -407,11 +487,15 @@ export function expireCharges({ charges }: Model): void {
 }
 
 /** What the simulated bank makes of orders that are due; one of them it answers only when asked. */
-function carryOut<T extends Order & { status: string }>(model: Model, orders: T[]): [T, boolean][] {
+function carryOut<T extends Order & { status: string }>(
+  model: Model,
+  orders: T[],
+  isPossible: (order: T) => boolean = () => true,
+): [T, boolean][] {
   const due = orders.filter(({ status, dueAt }) => status === 'PROCESSING' && dueAt <= model.now)
   return due.flatMap((order): [T, boolean][] => {
     order.tellings += 1
-    if (order.amount === REFUSED) return [[order, false]]
+    if (order.amount === REFUSED || !isPossible(order)) return [[order, false]]
     if (order.amount !== UNANSWERED || order.tellings > 1) return [[order, true]]
     order.dueAt = model.now + 5 * SECOND
     return []
@@ -419,21 +503,44 @@ function carryOut<T extends Order & { status: string }>(model: Model, orders: T[
 }
 
 export function carryOutRefunds(model: Model): void {
-  for (const [refund, done] of carryOut(model, model.refunds)) {
+  const isPossible = (refund: Refund) =>
+    !refund.charge || refund.tellings > 1 || bankLeft(model, refund.charge, refund) >= refund.amount
+  for (const [refund, done] of carryOut(model, model.refunds, isPossible)) {
     refund.status = done ? 'COMPLETED' : 'FAILED'
     if (refund.payment) refund.payment.status = done ? 'REFUNDED' : 'UNMATCHED'
     if (refund.charge) endChargeRefund(model, refund, refund.charge)
     refund.endedIn = done ? 'bank' : whereTo(refund)
     move(model, 'held', refund.endedIn, refund.amount)
+    if (refund.charge) holdAgain(model, refund, refund.charge)
   }
 }
 
-function endChargeRefund({ refunds }: Model, { status, amount }: Refund, charge: Charge): void {
-  if (status === 'FAILED') charge.refunded -= amount
+/** What a failed refund brings back is disputed as before; what has gone back settles a dispute. */
+function holdAgain(model: Model, refund: Refund, charge: Charge): void {
+  const dispute = activeOf(model, charge, refund)
+  if (!dispute) return
+  if (refund.status === 'COMPLETED') {
+    const isSettled = isOpenDispute(dispute) && dispute.held === 0
+    if (isSettled && charge.paymentStatus === 'REFUNDED') {
+      Object.assign(dispute, { status: 'ACCEPTED', refund })
+    }
+    return
+  }
+  const needed = Math.min(dispute.amount, cameOf(charge) - charge.refunded)
+  const missing = Math.max(0, needed - dispute.held)
+  if (missing === 0) return
+  move(model, placeOf(charge), 'disputed', missing)
+  dispute.held += missing
+  if (dispute.status === 'ACCEPTED') dispute.status = dispute.isDefended ? 'DEFENDED' : 'OPEN'
+}
+
+function endChargeRefund({ refunds }: Model, { status }: Refund, charge: Charge): void {
+  const own = refunds.filter((one) => one.charge === charge && one.status !== 'FAILED')
+  if (status === 'FAILED') charge.refunded = Math.min(cameOf(charge), sumOf(own))
   const returned = refunds
     .filter((refund) => refund.charge === charge && refund.status === 'COMPLETED')
     .reduce((sum, refund) => sum + refund.amount, 0)
-  if (returned === cameOf(charge)) charge.paymentStatus = 'REFUNDED'
+  if (returned >= cameOf(charge)) charge.paymentStatus = 'REFUNDED'
 }
 
 /** Money that would have been received meanwhile is available when it comes back. */

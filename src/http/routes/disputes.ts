@@ -101,6 +101,7 @@ const accept = route({
   description:
     'You agree with the payer: what is held goes back through the bank, as a refund whose id is `refundId`. If the bank rejects that refund, the dispute is open again. Repeated, it changes nothing.',
   scope: 'payments:write',
+  unknownFields: 'refused',
   data: DisputeView,
   status: 200,
   message: 'Dispute accepted.',

@@ -221,6 +221,7 @@ test('every id that a body or a query can name is tried here', () => {
     'createRecurrenceTemplate productId',
     'listCharges customerId',
     'listCharges endToEndId',
+    'listDisputes chargeId',
     'listRequests keyId',
     'summarizeCharges customerId',
     'summarizeCharges endToEndId',

@@ -16,8 +16,17 @@ import { isLong } from '../../support/long.ts'
 import { lastCode } from '../../support/mail.ts'
 import type { Model } from '../../support/money.ts'
 import * as models from '../../support/money.ts'
+import * as claims from '../../support/money-disputes.ts'
 import { AMOUNTS, LIFETIMES_S, pick, SECONDS, WANTED } from '../../support/money-situations.ts'
-import { makeCharge, makeCode, order, pay, SANDBOX_PAYMENT } from '../../support/payments.ts'
+import {
+  decisionOf,
+  disputeOf,
+  makeCharge,
+  makeCode,
+  order,
+  pay,
+  SANDBOX_PAYMENT,
+} from '../../support/payments.ts'
 import { makeRecipient, netOf } from '../../support/splits.ts'
 import { cancel, confirm, PATH, resend, wrong } from '../../support/withdrawals.ts'
 
@@ -318,6 +327,38 @@ const ACTS = {
     if (choice % 2) await pass(world, 60)
     return releaseAll(world, which, choice)
   },
+  async dispute({ client, model }, which, choice) {
+    const payment = one(model.payments, which, ({ paid }) => paid !== null)
+    const charge = payment?.paid
+    if (!charge) return null
+    const value = pick([undefined, 500, undefined, models.cameOf(charge)], choice)
+    const reply = await client.post(disputeOf(payment.endToEndId), { value })
+    const expected = claims.openDispute(model, charge, value, reply.body.data?.id ?? '')
+    return `${charge.paymentStatus} ${answered(reply, expected)}`
+  },
+  async decide({ client, model }, which, choice) {
+    const told = model.disputes.filter(({ id }) => id !== '')
+    const dispute = one(told, which, ({ decision }) => decision === null)
+    if (!dispute) return null
+    const decision = pick(['lost', 'won', 'lost', 'canceled'] as const, choice)
+    const reply = await client.post(decisionOf(dispute.id), { decision })
+    answered(reply, claims.decideDispute(model, dispute, decision))
+    return `${decision} ${dispute.status}`
+  },
+  async defend({ client, model }, which) {
+    const told = model.disputes.filter(({ id }) => id !== '')
+    const dispute = one(told, which, models.isOpenDispute)
+    if (!dispute || dispute.deadline < model.now) return null
+    const reply = await client.post(`/dispute/${dispute.id}/defense`, { text: 'Entregue.' })
+    return `${answered(reply, claims.defendDispute(dispute))}`
+  },
+  async acceptDispute({ client, model }, which) {
+    const told = model.disputes.filter(({ id }) => id !== '')
+    const dispute = one(told, which, models.isOpenDispute)
+    if (!dispute) return null
+    const reply = await client.post(`/dispute/${dispute.id}/accept`)
+    return `${answered(reply, claims.acceptDispute(model, dispute))}`
+  },
   carryOutRefunds: task(carryOutRefunds, models.carryOutRefunds),
   expireWithdrawals: task(expireDueWithdrawals, models.expireWithdrawals),
   payOut: task(payOutWithdrawals, models.payOut),
@@ -355,6 +396,10 @@ const WEIGHTS: Record<ActName, number> = {
   accept: 4,
   settle: 5,
   carryOutRefunds: 9,
+  dispute: 9,
+  decide: 8,
+  acceptDispute: 5,
+  defend: 3,
   withdraw: 9,
   confirm: 8,
   guess: 2,
@@ -380,8 +425,8 @@ const total = (numbers: number[]): number => numbers.reduce((all, one) => all + 
 async function requireBalance({ client, model }: World): Promise<void> {
   const { bank, ...owed } = models.shownAccounts(model)
   const { body } = await client.get('/account-balance')
-  assert.deepEqual({ recipients: 0, ...body.data }, owed)
-  assert.ok(body.data.recipients !== 0, 'it is left out if it is zero')
+  assert.deepEqual({ recipients: 0, disputed: 0, ...body.data }, owed)
+  assert.ok(body.data.recipients !== 0 && body.data.disputed !== 0, 'left out if it is zero')
   const rows = await api.rows<{ account: string; sum: number }>(
     `select account, sum(amount)::bigint as sum from (
        select credit as account, amount from postings where company_id = $1
@@ -390,10 +435,12 @@ async function requireBalance({ client, model }: World): Promise<void> {
     [client.company.id],
   )
   const sums = Object.fromEntries(rows.map(({ account, sum }) => [account, sum]))
-  const none = { available: 0, pending: 0, held: 0, unmatched: 0, recipients: 0 }
+  const none = { available: 0, pending: 0, held: 0, unmatched: 0, disputed: 0, recipients: 0 }
   assert.deepEqual({ ...none, ...sums }, { bank, ...owed })
   assert.equal(total(Object.values(sums)), 0)
-  for (const [account, sum] of Object.entries(owed)) assert.ok(sum >= 0, account)
+  for (const [account, sum] of Object.entries(owed)) {
+    assert.ok(sum >= 0 || account === 'available', account)
+  }
 }
 
 async function requireCharges({ client, model }: World): Promise<void> {
@@ -423,6 +470,11 @@ async function requireRecords({ client, model }: World): Promise<void> {
     listed(body.data, 'id', 'value', 'status'),
     model.withdrawals.map((one) => `${one.id} ${one.amount} ${models.shownStatus(model, one)}`),
   )
+  const { body: disputes } = await client.get('/dispute?limit=1000')
+  assert.deepEqual(
+    listed(disputes.data, 'amount', 'held', 'status'),
+    listed(model.disputes, 'amount', 'held', 'status'),
+  )
   const held = [...refunds, ...(await all('withdrawals'))].filter(models.isOpen)
   assert.equal(total(held.map(({ amount, value }) => amount ?? value!)), model.accounts.held)
 }
@@ -433,7 +485,7 @@ type Booked = { id: string; paid: number; returned: number; pending: number }
 async function requireAgreement({ client, model }: World): Promise<void> {
   const rows = await api.rows<Booked>(
     `select c.id, coalesce(sum(p.amount) filter (where p.kind = any ($2::text[])), 0)::bigint as paid,
-       coalesce(sum(p.amount) filter (where p.kind = 'REFUND_PAID'), 0)::bigint as returned,
+       coalesce(sum(p.amount) filter (where p.credit = 'bank'), 0)::bigint as returned,
        coalesce(sum(case 'pending' when credit then p.amount when debit then -p.amount end), 0)
          ::bigint as pending
      from charges c left join postings p on p.company_id = c.company_id and p.charge_id = c.id
@@ -445,7 +497,10 @@ async function requireAgreement({ client, model }: World): Promise<void> {
     const { paid, returned, pending } = booked.get(charge.id)!
     const came = models.cameOf(charge)
     assert.equal(paid, charge.status === 'COMPLETED' ? came : 0)
-    assert.equal(returned === came, charge.paymentStatus === 'REFUNDED')
+    assert.equal(
+      charge.status === 'COMPLETED' && returned >= came,
+      charge.paymentStatus === 'REFUNDED',
+    )
     assert.equal(pending, charge.paymentStatus === 'PAID' ? models.unreleased(model, charge) : 0)
   }
 }
