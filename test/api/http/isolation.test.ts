@@ -15,6 +15,7 @@ import {
   RECURRENCES,
 } from '../../support/subscriptions.ts'
 import { start } from '../../support/withdrawals.ts'
+import { makeRecipient } from '../../support/splits.ts'
 import { fieldsOf } from '../paths.ts'
 import { rowsOfCompany, stored } from '../storage.ts'
 
@@ -22,7 +23,17 @@ const api = await startApi()
 const owner = await api.client()
 const stranger = await api.client({ name: 'Outra Loja' })
 
-type Kind = 'charge' | 'rec' | 'clnt' | 'prod' | 'webhook' | 'delivery' | 'evt' | 'wd' | 'payment'
+type Kind =
+  | 'charge'
+  | 'rec'
+  | 'clnt'
+  | 'prod'
+  | 'webhook'
+  | 'delivery'
+  | 'evt'
+  | 'wd'
+  | 'payment'
+  | 'rcpt'
 type Records = Record<Kind | 'request', string>
 const CODES: Record<Kind, string> = {
   charge: 'charge_not_found',
@@ -34,6 +45,7 @@ const CODES: Record<Kind, string> = {
   evt: 'event_not_found',
   wd: 'withdrawal_not_found',
   payment: 'payment_not_found',
+  rcpt: 'recipient_not_found',
 }
 
 /** One record of each kind, of the company that owns it. */
@@ -53,6 +65,7 @@ async function makeRecords(client: Client): Promise<Records> {
     rec: (await makeSubscription(client)).id,
     clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
     prod: idOf(await client.post('/product', product)),
+    rcpt: await makeRecipient(client),
     webhook,
     delivery: idOf(tried),
     evt: tried.body.data.eventId,
@@ -104,6 +117,7 @@ const kindOf = ({ path }: Route): Kind => {
   if (path.startsWith('/pix-automatic')) return 'rec'
   if (/^.(payment.unmatched|sandbox.payment)/.test(path)) return 'payment'
   if (/^.(account-balance|sandbox).withdraw/.test(path)) return 'wd'
+  if (path.startsWith('/recipient')) return 'rcpt'
   if (path.startsWith('/client')) return 'clnt'
   if (path.startsWith('/product')) return 'prod'
   if (path.startsWith('/webhook/delivery')) return 'delivery'
