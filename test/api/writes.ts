@@ -10,13 +10,13 @@ import {
   returnOf,
   SANDBOX_PAYMENT,
 } from '../support/payments.ts'
+import { makeRecipient, makeSettled } from '../support/splits.ts'
 import {
   makeCustomer,
   makeRecurring,
   makeSubscription,
   RECURRENCES,
 } from '../support/subscriptions.ts'
-import { makeRecipient, makeSettled } from '../support/splits.ts'
 import { PATH, wrong } from '../support/withdrawals.ts'
 import { dataOf } from './tries.ts'
 

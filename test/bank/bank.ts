@@ -4,9 +4,10 @@ import type { LocalDate } from '../../src/pix/local-time.ts'
 import type { Account, Connection } from '../../src/provider/bacen/connection.ts'
 import type { Profile } from '../../src/provider/bacen/profile.ts'
 import { findProfile } from '../../src/provider/bacen/profiles.ts'
-import type { Books, Course, Refund } from './books.ts'
+import type { Books, Course, Infraction, Refund } from './books.ts'
 import { type Identity, toPfx, trust } from './certificates.ts'
 import { type Collected, collect } from './collections.ts'
+import { decideDispute, dispute, returnDisputed } from './disputes.ts'
 import { createFaultSchedule, type Faults } from './faults.ts'
 import { type Client, createTokenIssuer, type Token, type TokenIssuer } from './oauth.ts'
 import { type Payer, payer } from './payer.ts'
@@ -46,6 +47,10 @@ export type Bank = {
   finishSends(isDone?: boolean): void
   /** Returns a payment that nobody has ordered to return, as after a claim of fraud. */
   returnByItself(endToEndId: string, claim?: Claim): Refund
+  /** A payer disputes a payment, the bank decides, and returns what it has accepted. */
+  dispute(endToEndId: string, amount?: number): Infraction
+  decideDispute(id: string, status: 'ACEITA' | 'REJEITADA' | 'CANCELADA_EFI'): void
+  returnDisputed(id: string): void
   grant: TokenIssuer['grant']
   /** Tokens that were given out are good no more. */
   revokeTokens(): void
@@ -90,6 +95,7 @@ function newBooks(clock: Clock, style: Style): Books {
     recs: new Map(),
     cobrs: new Map(),
     sends: new Map(),
+    infractions: new Map(),
     foreignKeys: new Set(),
     webhooks: { pix: new Map(), rec: null, cobr: null },
     refunding: 'at once',
@@ -156,6 +162,9 @@ export async function startBank(options: { clock: Clock; style?: StyleOptions })
     finishRefunds: (isDone) => finishRefunds(books, isDone),
     finishSends: (isDone) => finishSends(books, isDone),
     returnByItself: (id, claim) => returnByItself(books, id, claim),
+    dispute: (endToEndId, amount) => dispute(books, endToEndId, amount),
+    decideDispute: (id, status) => decideDispute(books, id, status),
+    returnDisputed: (id) => returnDisputed(books, id),
     revokeTokens: tokenIssuer.revoke,
     state: () => ({
       ...books,

@@ -133,6 +133,17 @@ export type Send = {
   status: string
 }
 
+export type Infraction = {
+  id: string
+  endToEndId: string
+  amount: number
+  /** In the words of Efí, or in others. */
+  status: string
+  openedAt: Date
+  decidedAt: Date | null
+  defense: string | null
+}
+
 export type Webhook = { url: string; at: Date; key: string | null }
 
 /** How an order ends that a bank may leave open at first. */
@@ -153,6 +164,7 @@ export type Books = {
   recs: Map<string, Rec>
   cobrs: Map<string, Cobr>
   sends: Map<string, Send>
+  infractions: Map<string, Infraction>
   webhooks: { pix: Map<string, Webhook>; rec: Webhook | null; cobr: Webhook | null }
   refunding: Course
   sending: Course

@@ -48,6 +48,8 @@ export const ALL_SCOPES = [
   'pagamento-pix.read',
   'pixpagamentos_escrita',
   'pixpagamentos_consulta',
+  'gn.infractions.read',
+  'gn.infractions.write',
 ]
 
 export type TokenIssuer = {

@@ -5,6 +5,7 @@ import { type Answer, type Call, type Handlers, refuse } from './answers.ts'
 import type { Books } from './books.ts'
 import { charges } from './charges.ts'
 import { collections } from './collections.ts'
+import { DISPUTE_OPERATIONS, disputes } from './disputes.ts'
 import { apiPix, type Operation, type Params } from './document.ts'
 import type { Fault, FaultSchedule } from './faults.ts'
 import { type Client, demandFault, type TokenIssuer } from './oauth.ts'
@@ -55,6 +56,7 @@ export function createRequestHandler(parts: Parts) {
     ...collections(books),
     ...webhooks(books, () => parts.callbackSender),
     ...sends(books),
+    ...disputes(books),
   }
   const serve = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {
     const incoming = await read(request)
@@ -169,7 +171,11 @@ function find({ style }: Books, method: string, path: string): Found | null {
     const scopes = operation.scopes.map((scope) => ownScope(style, scope))
     return { operation: name, scopes, params, known: operation }
   }
-  for (const one of style.sends ? SEND_OPERATIONS[style.sends] : []) {
+  const beside = [
+    ...(style.sends ? SEND_OPERATIONS[style.sends] : []),
+    ...(style.disputes ? DISPUTE_OPERATIONS[style.disputes] : []),
+  ]
+  for (const one of beside) {
     const match = one.method === method ? one.form.exec(path) : null
     const operation = `${method} ${one.path}`
     if (match) return { operation, scopes: one.scopes, params: { ...match.groups }, known: null }

@@ -64,6 +64,8 @@ export type Style = {
   probes: boolean
   /** The bank whose endpoints send money; null where there are none. */
   sends: Profile['payouts']
+  /** Whose way the bank tells of disputes. */
+  disputes: Profile['disputes']
   /** Whether new connections may speak HTTP/2. */
   http2: boolean
   /** The newest TLS that a bank speaks, from its start on; null for the newest of all. */
@@ -113,6 +115,7 @@ export const PLAIN: Style = {
   postsCharges: true,
   probes: false,
   sends: null,
+  disputes: null,
   http2: false,
   tls: null,
   pixInCob: true,
@@ -157,6 +160,7 @@ const PECULIAR: Record<string, Peculiar> = {
     errors: 'efi',
     probes: true,
     sends: 'efi',
+    disputes: 'efi',
     repeated: 409,
   },
   inter: {
@@ -277,7 +281,7 @@ export function profileOf(style: Style, url: string): Profile {
     codeFields: style.code === null ? [] : [style.code],
     webhook: { headers: style.probes ? { 'x-skip-mtls-checking': 'true' } : {} },
     payouts: style.sends,
-    disputes: style.sends === 'efi' ? 'efi' : null,
+    disputes: style.disputes,
   }
 }
 

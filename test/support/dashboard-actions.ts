@@ -14,6 +14,7 @@ import { trust } from '../bank/certificates.ts'
 import type { Client, TestApi } from './api.ts'
 import { openBanked } from './bank.ts'
 import { signIn } from './dashboard.ts'
+import { openDispute } from './disputes.ts'
 import { lastCode } from './mail.ts'
 import { makeCharge, makePaid, makeUnmatched, pay } from './payments.ts'
 import { givePassword } from './people.ts'
@@ -55,6 +56,10 @@ async function makeProduct({ client }: Scene): Promise<string> {
   const product = { name: 'Pão', description: 'Francês', price: 1000 }
   return (await client.post('/product', product)).body.data.id
 }
+
+const PDF = Buffer.from('%PDF-1.7 nota')
+const makeDisputed = async ({ api, client }: Scene): Promise<string> =>
+  (await openDispute(client, (await makePaid(api, client, 700)).endToEndId)).id
 
 const makeHook = async ({ client }: Scene): Promise<string> =>
   (await register(client, 'http://127.0.0.1:9/loja', ['charge.paid'])).id
@@ -243,6 +248,20 @@ export const ACTIONS: Record<string, Action> = {
   '/settings/approvals/remove': {
     make: limitWithdrawals,
     says: says(/não precisam mais de aprovação\./, /need no approval any more\./),
+  },
+  '/disputes/:id/accept': {
+    make: makeDisputed,
+    says: says(/Devolução iniciada\./, /Return started\./),
+  },
+  '/disputes/:id/defend': {
+    make: makeDisputed,
+    fill: async (page) => {
+      await type(page, 'text', 'Entregue em 12/08, com assinatura.')
+      await page
+        .locator('#file1')
+        .setInputFiles({ name: 'nota.pdf', mimeType: 'application/pdf', buffer: PDF })
+    },
+    says: says(/Defesa registrada\./, /Defense recorded\./),
   },
   '/unmatched/:id/accept': {
     make: ({ api, client }) => makeUnmatched(api, client, 700),

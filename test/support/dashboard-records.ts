@@ -5,6 +5,7 @@ import { invitationIdOf } from '../../src/core/people/links.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { type Client, payer, type TestApi } from './api.ts'
 import { signIn } from './dashboard.ts'
+import { openDispute } from './disputes.ts'
 import { makeCode, makePaid, makeUnmatched } from './payments.ts'
 import { makeSubscription, makeTemplate } from './subscriptions.ts'
 import { register } from './webhooks.ts'
@@ -54,6 +55,8 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     customers: subscriber,
     products: await idOf(client, '/product', product),
     unmatched: await makeUnmatched(api, client, 700),
+    disputes: await makeDispute(api, client),
+    'disputes/files': '1',
     'new/code': (await makeCode(client, 900)).id,
     subscriptions: subscription.id,
     'subscriptions/links': (await makeTemplate(client)).id,
@@ -65,6 +68,17 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     ...(await makePeople(api, client)),
     'balance/withdrawals': await start(client, 1000),
   }
+}
+
+/** A dispute with a defense and a file. */
+async function makeDispute(api: TestApi, client: Client): Promise<string> {
+  const { endToEndId } = await makePaid(api, client, 700)
+  const { id } = await openDispute(client, endToEndId)
+  const content = Buffer.from(`%PDF-1.7 ${MARK}`).toString('base64')
+  const files = [{ name: MARK, content }]
+  const { status, text } = await client.post(`/dispute/${id}/defense`, { text: MARKUP, files })
+  assert.equal(status, 200, text)
+  return id
 }
 
 /** A member of the company, and an invitation. */

@@ -14,6 +14,8 @@ import type { Scope } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { listOfEvents } from '../deliveries/log-store.ts'
 import type { Delivery } from '../deliveries/rules.ts'
+import type { Dispute } from '../disputes/rules.ts'
+import { list as listDisputes } from '../disputes/store.ts'
 import { listOfCharge as listEvents, type WrittenEvent } from '../feed/store.ts'
 import type { Payment } from '../payments/rules.ts'
 import { listUnmatchedOf } from '../payments/store.ts'
@@ -28,6 +30,8 @@ export type History = {
   refunds: Refund[]
   /** Payments that named the charge and did not match it, or have settled it; the oldest first. */
   unmatched: Payment[]
+  /** Claims of the payer for the money, the oldest first. */
+  disputes: Dispute[]
   /** Empty if the person may not see the balance. */
   entries: StatementEntry[]
   /** Empty if the person may not see webhooks. */
@@ -57,16 +61,18 @@ export async function historyOf(
   const { db, vault } = app
   const { companyId, id, link } = charge
   const page = { limit: MAX_OF_EACH, after: null }
-  const [opening, refunds, unmatched, activity, mails, unsent] = await Promise.all([
+  const [opening, refunds, disputes, unmatched, activity, mails, unsent] = await Promise.all([
     findOpening(db, charge),
     listRefunds(db, companyId, id, page),
+    listDisputes(db, companyId, { ...page, chargeId: id, status: null }),
     listUnmatchedOf(db, charge, MAX_OF_EACH),
     listActivity(db, companyId, id, MAX_OF_EACH),
     listMails(db, charge),
     listUnsent(db, charge),
   ])
   const isMailed = link?.notifyCustomer === true && emailOf(vault, charge) !== undefined
-  const about = { charge, opening, refunds: refunds.toReversed(), unmatched }
+  const ofCharge = { refunds: refunds.toReversed(), disputes: disputes.toReversed() }
+  const about = { charge, opening, unmatched, ...ofCharge }
   const [entries, feed] = await Promise.all([
     can('balance:read') ? entriesOf(db, about) : [],
     can('webhooks:read') ? eventsOf(db, about) : { events: [], deliveries: [] },
@@ -78,7 +84,7 @@ export async function historyOf(
 const emailOf = (vault: Vault, { companyId, payer }: Charge): string | undefined =>
   payer ? openPerson(vault, companyId, payer).email : undefined
 
-type About = Pick<History, 'charge' | 'opening' | 'refunds' | 'unmatched'>
+type About = Pick<History, 'charge' | 'opening' | 'refunds' | 'disputes' | 'unmatched'>
 
 const OF_PAYMENTS: Kind[] = [
   'CHARGE_PAID',
@@ -89,6 +95,7 @@ const OF_PAYMENTS: Kind[] = [
   'PAYMENT_UNMATCHED',
   'PAYMENT_ACCEPTED',
 ]
+const OF_DISPUTES: Kind[] = ['DISPUTE_HELD', 'DISPUTE_RELEASED', 'SPLIT_TAKEN', 'SPLIT_GIVEN']
 const OF_REFUNDS: Kind[] = [
   'REFUND_HELD',
   'REFUND_PAID',
@@ -96,10 +103,14 @@ const OF_REFUNDS: Kind[] = [
   'BANK_RETURN',
   'SPLIT_TAKEN',
   'SPLIT_GIVEN',
+  'DISPUTE_HELD',
+  'DISPUTE_ACCEPTED',
+  'DISPUTE_LOST',
 ]
 
 /** The entries of the ledger about a charge, found by the payments and refunds that they name. */
-async function entriesOf(db: Tx, { charge, refunds, unmatched }: About): Promise<StatementEntry[]> {
+async function entriesOf(db: Tx, about: About): Promise<StatementEntry[]> {
+  const { charge, refunds, disputes, unmatched } = about
   const isBooked = ({ booked }: { booked: boolean }) => booked
   const payments = unmatched.filter(isBooked).map(({ endToEndId }) => endToEndId)
   if (charge.booked && !payments.includes(charge.endToEndId!)) payments.push(charge.endToEndId!)
@@ -107,6 +118,12 @@ async function entriesOf(db: Tx, { charge, refunds, unmatched }: About): Promise
   const found = await Promise.all([
     findPostings(db, charge.companyId, OF_PAYMENTS, payments),
     findPostings(db, charge.companyId, OF_REFUNDS, orders),
+    findPostings(
+      db,
+      charge.companyId,
+      OF_DISPUTES,
+      disputes.map(({ id }) => toPublic('dispute', id)),
+    ),
   ])
   return found.flat().sort((a, b) => a.entry - b.entry)
 }

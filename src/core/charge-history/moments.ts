@@ -2,6 +2,7 @@ import type { StatementEntry } from '../../ledger/columns.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Author } from '../activity/rules.ts'
 import type { ChargeMail, UnsentMail } from '../charges/mails.ts'
+import type { Dispute } from '../disputes/rules.ts'
 import type { AnyEventType } from '../events.ts'
 import type { WrittenEvent } from '../feed/store.ts'
 import type { Payment } from '../payments/rules.ts'
@@ -20,6 +21,7 @@ export type Moment = {
   | { kind: 'mail'; mail: Pick<ChargeMail, 'outcome' | 'reason'> }
   | { kind: 'unsent'; mail: UnsentMail }
   | { kind: 'refund'; refund: Refund; by: Author | null }
+  | { kind: 'dispute'; dispute: Dispute }
   | { kind: 'unmatched'; payment: Payment }
   | { kind: 'other' }
 )
@@ -28,7 +30,12 @@ type Bare<M = Moment> = M extends Moment ? Omit<M, 'entries' | 'events'> : never
 
 /** Everything that happened to a charge in its order. It is pure. */
 export function momentsOf(history: History): Moment[] {
-  const bare = [...ownMoments(history), ...refundMoments(history), ...paymentMoments(history)]
+  const bare = [
+    ...ownMoments(history),
+    ...refundMoments(history),
+    ...disputeMoments(history),
+    ...paymentMoments(history),
+  ]
   const moments = bare.map((moment): Moment => ({ ...moment, entries: [], events: [] }))
   const other = (at: Date): Moment => {
     const moment: Moment = { kind: 'other', at, entries: [], events: [] }
@@ -115,12 +122,16 @@ function refundMoments({ refunds, activity }: History): Bare[] {
   })
 }
 
+const disputeMoments = ({ disputes }: History): Bare[] =>
+  disputes.map((dispute) => ({ kind: 'dispute', at: dispute.openedAt, dispute }))
+
 const paymentMoments = ({ unmatched }: History): Bare[] =>
   unmatched.map((payment) => ({ kind: 'unmatched', at: payment.receivedAt, payment }))
 
 /** Whether a moment has made an entry of the ledger. */
 function hasMade(moment: Moment, { kind, ref }: StatementEntry): boolean {
   if (moment.kind === 'refund') return ref === toPublic('rfnd', moment.refund.id)
+  if (moment.kind === 'dispute') return ref === toPublic('dispute', moment.dispute.id)
   if (moment.kind === 'unmatched') {
     return ref === moment.payment.endToEndId && kind.startsWith('PAYMENT_')
   }
@@ -143,6 +154,9 @@ const EMITTED: Partial<Record<AnyEventType, Moment['kind']>> = {
 function hasEmitted(moment: Moment, { type, payload, createdAt }: WrittenEvent): boolean {
   if (moment.kind === 'unmatched') {
     return type === 'payment.unmatched' && payload.includes(`"${moment.payment.endToEndId}"`)
+  }
+  if (moment.kind === 'dispute') {
+    return payload.includes(`"${toPublic('dispute', moment.dispute.id)}"`)
   }
   if (moment.kind !== 'refund') return EMITTED[type] === moment.kind
   const { finishedAt, returnId } = moment.refund

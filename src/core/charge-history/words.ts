@@ -27,6 +27,8 @@ export function titleOf(
       const { amount, bankReason } = moment.refund
       return (bankReason ? texts.bankReturn : texts.refund)(formatReais(amount))
     }
+    case 'dispute':
+      return texts.disputed(formatReais(moment.dispute.amount))
     case 'unmatched':
       return arrivedText(charge, moment.payment, texts)
     case 'paid':

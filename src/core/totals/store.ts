@@ -151,6 +151,9 @@ export const MAX_COUNTED = 100
 /** What waits for a decision of the company's people. */
 type Waiting = {
   unmatched: number
+  /** Disputes that nobody has answered, and the first of their deadlines. */
+  disputes: number
+  disputeDeadline: Date | null
   /** Webhooks that fail, or were deactivated because they failed. */
   webhooks: number
   /** Charges of subscriptions that could not be collected lately. */
@@ -164,6 +167,9 @@ export async function findWaiting(tx: Tx, companyId: Uuid, since: Date): Promise
     text: `select
       (select count(*) from (select from payments where company_id = $1 and status = 'UNMATCHED'
          and reason is not null limit ${MAX_COUNTED}) p) as unmatched,
+      (select count(*) from disputes where company_id = $1 and status = 'OPEN') as disputes,
+      (select min(deadline) from disputes where company_id = $1 and status = 'OPEN')
+        as "disputeDeadline",
       (select count(*) from webhooks where company_id = $1
          and (deactivated is not null or (status = 'ACTIVE' and failing_since is not null)))
          as webhooks,

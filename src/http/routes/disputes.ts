@@ -152,8 +152,11 @@ const defense = route({
   },
 })
 
+/** The pattern of a schema would fail for a long text, which fills the stack of the engine. */
 function toFile({ name, content }: { name: string; content: string }, i: number): NewFile {
-  return readFile(name, Buffer.from(content, 'base64'), `files[${i}].content`)
+  const field = `files[${i}].content`
+  if (/[^A-Za-z0-9+/=]/.test(content)) throw invalid(`${field}: must be a file in base64`)
+  return readFile(name, Buffer.from(content, 'base64'), field)
 }
 
 export const disputeRoutes = [list, get, accept, defense]

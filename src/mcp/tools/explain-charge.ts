@@ -70,6 +70,8 @@ function detailsOf({ company }: Caller, { charge }: History, moment: Moment): Pa
     case 'mail':
     case 'unsent':
       return { status: mailText(moment.mail, words) }
+    case 'dispute':
+      return { status: moment.dispute.status, endToEndId: moment.dispute.endToEndId }
     case 'refund': {
       const { status, bankReason, comment, failure } = moment.refund
       return {

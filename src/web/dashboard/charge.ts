@@ -49,6 +49,8 @@ import { CHARGE, type ChargeTexts } from './charge-texts.ts'
 import { stateOf } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
 import { commitOnce } from './commit-once.ts'
+import { DISPUTE_TONES } from './disputes.ts'
+import { DISPUTES } from './disputes-texts.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { backLink, confirmation, type FormFault, formButtons, tryForm } from './form-parts.ts'
 import {
@@ -441,6 +443,8 @@ function moreOf(visit: Visit, history: History, moment: Moment): Omit<Words, 'ti
       return { tone: 'bad' }
     case 'refund':
       return refundWords(moment, texts)
+    case 'dispute':
+      return disputeWords(visit, moment.dispute)
     case 'unmatched':
       return unmatchedWords(visit, moment.payment)
     default:
@@ -480,6 +484,15 @@ function refundWords(
     tone,
     text: html`${pill(texts.refundStates[status], tone)} ${finishedAt && momentAt(finishedAt)}${author && html`<br>${author}`}${why && html`<br>${why}`}${refund.failure && html`<br>${refund.failure}`}`,
   }
+}
+
+function disputeWords(
+  { language, url }: Visit,
+  { id, status }: History['disputes'][number],
+): Omit<Words, 'title'> {
+  const { states, title } = DISPUTES[language]
+  const link = html`<a href="${url(`/disputes/${toPublic('dispute', id)}`)}">${title}</a>`
+  return { tone: 'warn', text: html`${pill(states[status], DISPUTE_TONES[status])}<br>${link}` }
 }
 
 function unmatchedWords(visit: Visit, payment: History['unmatched'][number]): Omit<Words, 'title'> {

@@ -7,6 +7,7 @@ import { chargesRoutes } from './charges.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
+import { disputesRoutes } from './disputes.ts'
 import { eventsRoutes } from './events.ts'
 import { keysRoutes } from './keys.ts'
 import { logoRoutes } from './logo.ts'
@@ -37,6 +38,7 @@ export const ROUTES: DashboardRoute[] = [
   ...withdrawalsRoutes,
   ...approvalsRoutes,
   ...unmatchedRoutes,
+  ...disputesRoutes,
   ...developersRoutes,
   ...keysRoutes,
   ...webhooksRoutes,

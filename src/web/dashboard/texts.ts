@@ -11,6 +11,7 @@ export type Section =
   | 'subscriptions'
   | 'balance'
   | 'unmatched'
+  | 'disputes'
   | 'developers'
   | 'settings'
 
@@ -26,6 +27,7 @@ const pt = {
     subscriptions: 'Assinaturas',
     balance: 'Saldo',
     unmatched: 'Não identificados',
+    disputes: 'Disputas',
     developers: 'Desenvolvedores',
     settings: 'Configurações',
   } satisfies Record<Section, string>,
@@ -78,6 +80,7 @@ const en: Texts = {
     subscriptions: 'Subscriptions',
     balance: 'Balance',
     unmatched: 'Unmatched',
+    disputes: 'Disputes',
     developers: 'Developers',
     settings: 'Settings',
   },

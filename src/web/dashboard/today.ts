@@ -217,6 +217,11 @@ async function readDecisions(visit: Visit): Promise<Decision[]> {
   const of = (count: number, text: (count: string) => string, path: string): Decision[] =>
     count === 0 ? [] : [{ text: text(written(count)), path }]
   return [
+    ...of(
+      waiting.disputes,
+      disputesText(waiting.disputeDeadline, language),
+      '/disputes?status=OPEN',
+    ),
     ...of(waiting.unmatched, texts.unmatched, '/unmatched'),
     ...(withdrawal ? [{ text: texts.withdrawal('1'), path: '/balance' }] : []),
     ...of(waiting.collections, texts.collections, '/subscriptions'),
@@ -226,6 +231,10 @@ async function readDecisions(visit: Visit): Promise<Decision[]> {
       : []),
   ]
 }
+
+/** How many disputes wait, and until when the first is to be answered. */
+const disputesText = (deadline: Date | null, language: Language) => (count: string) =>
+  TODAY[language].disputes(count, deadline ? formatMoment(deadline) : null)
 
 const written = (count: number): string => (count < MAX_COUNTED ? String(count) : `${MAX_COUNTED}+`)
 
@@ -415,6 +424,8 @@ const pt = {
     recipients: 'A repassar a eles',
     disputed: 'Contestado por quem pagou',
   },
+  disputes: (count: string, until: string | null) =>
+    `${count === '1' ? '1 disputa aguarda' : `${count} disputas aguardam`} a sua resposta${until ? `, até ${until}` : ''}`,
   decisionsTitle: 'Precisa da sua atenção',
   decisions: DECISIONS_PT,
   noDecision: 'Tudo em dia: nada aguarda a sua decisão.',
@@ -488,6 +499,8 @@ const en: Texts = {
     recipients: 'To be paid to them',
     disputed: 'Disputed by who paid',
   },
+  disputes: (count, until) =>
+    `${count === '1' ? '1 dispute waits' : `${count} disputes wait`} for your answer${until ? `, until ${until}` : ''}`,
   decisionsTitle: 'Needs your attention',
   decisions: {
     unmatched: (count) =>

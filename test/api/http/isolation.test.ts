@@ -8,6 +8,7 @@ import { releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { isLong, longTest } from '../../support/long.ts'
 import { type Code, makeCharge, makeUnmatched, pay } from '../../support/payments.ts'
+import { makeRecipient } from '../../support/splits.ts'
 import {
   makeCustomer,
   makeRecurring,
@@ -15,7 +16,6 @@ import {
   RECURRENCES,
 } from '../../support/subscriptions.ts'
 import { start } from '../../support/withdrawals.ts'
-import { makeRecipient } from '../../support/splits.ts'
 import { fieldsOf } from '../paths.ts'
 import { rowsOfCompany, stored } from '../storage.ts'
 
