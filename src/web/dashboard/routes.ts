@@ -14,6 +14,7 @@ import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
 import { productsRoutes } from './products.ts'
+import { recipientsRoutes } from './recipients.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
@@ -37,6 +38,7 @@ export const ROUTES: DashboardRoute[] = [
   ...balanceRoutes,
   ...withdrawalsRoutes,
   ...approvalsRoutes,
+  ...recipientsRoutes,
   ...unmatchedRoutes,
   ...disputesRoutes,
   ...developersRoutes,
