@@ -32,6 +32,7 @@ const MAY_USE: Record<string, string[]> = {
     'companies',
     'customers',
     'deliveries',
+    'disputes',
     'events.ts',
     'feed',
     'mails',
