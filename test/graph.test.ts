@@ -14,6 +14,7 @@ const MAY_USE: Record<string, string[]> = {
     'banks',
     'charges',
     'companies',
+    'disputes',
     'payments',
     'reconciliation',
     'reconciliation-schedule.ts',

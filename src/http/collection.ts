@@ -97,6 +97,10 @@ const FOLDERS: Record<string, Step[]> = {
     step('listEventDeliveries', { path: 'eventId' }),
   ],
   Requests: [],
+  Recipients: [
+    step('createRecipient', { keep: { recipientId: 'id' } }),
+    step('changeRecipient', { path: 'recipientId' }),
+  ],
   Refunds: [step('refundCharge', { path: 'chargeId' }), step('listRefunds', { path: 'chargeId' })],
   Payments: [
     step('receivePayment', { keep: { endToEndId: 'endToEndId' } }),

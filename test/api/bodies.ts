@@ -1,6 +1,7 @@
 import { type Client, payer, type TestApi } from '../support/api.ts'
 import { lastCode } from '../support/mail.ts'
 import { makeCharge, makePaid, makeUnmatched } from '../support/payments.ts'
+import { makeRecipient, makeSettled } from '../support/splits.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { PATH, start } from '../support/withdrawals.ts'
 import { companyBodies } from './company-bodies.ts'
@@ -122,6 +123,19 @@ const GOOD_DUE = {
   rebate: { type: 'PERCENT', value: 100 },
 }
 
+/** Who gets which part. A part is an amount, or a percentage. */
+const SPLIT: Record<string, unknown[]> = {
+  split: [...NO_LIST, []],
+  'split[0]': NO_OBJECT,
+  'split[0].recipientId': TEXT,
+  'split[0].amount': ANY_AMOUNT,
+  'split[0].percent': [],
+}
+const SPLIT_PARENTS = { split: true, 'split[0]': true, 'split[0].amount': true } as const
+const goodSplit = async (client: Client) => [
+  { recipientId: await makeRecipient(client), amount: 5 },
+]
+
 const URLS = { successUrl: optional(URL), failedUrl: optional(URL) }
 
 const charges: BodyCase[] = [
@@ -129,6 +143,7 @@ const charges: BodyCase[] = [
     operationId: 'createPixCharge',
     method: 'POST',
     parents: {
+      ...SPLIT_PARENTS,
       customer: true,
       ...DUE_PARENTS,
       discounts: true,
@@ -144,17 +159,19 @@ const charges: BodyCase[] = [
       ...DUE,
       ...DISCOUNTS,
       ...untried(PER_DAY),
+      ...SPLIT,
       externalId: optional(EXTERNAL_ID),
       description: optional(DESCRIPTION),
       devMode: NO_BOOLEAN,
     },
-    prepare: async () => ({
+    prepare: async (client) => ({
       path: '/charge/pix',
       good: {
         amount: 1990,
         customer: FULL,
         ...GOOD_DUE,
         discounts: [{ type: 'FIXED', value: 5, until: '2030-01-30' }],
+        split: await goodSplit(client),
         externalId: 'order 1',
         description: 'Pão, 2 unidades',
         devMode: true,
@@ -241,6 +258,7 @@ const charges: BodyCase[] = [
     operationId: 'createPaymentLink',
     method: 'POST',
     parents: {
+      ...SPLIT_PARENTS,
       customer: true,
       customerId: true,
       items: true,
@@ -266,6 +284,7 @@ const charges: BodyCase[] = [
       ...DUE,
       ...PER_DAY,
       ...untried(DISCOUNTS),
+      ...SPLIT,
       items: NO_LIST,
       'items[0]': NO_OBJECT,
       'items[0].productId': [...NO_TEXT],
@@ -278,7 +297,8 @@ const charges: BodyCase[] = [
       const urls = { successUrl: 'https://loja.example/ok', failedUrl: 'http://loja.example/?no' }
       const flags = { needShipping: true, notifyCustomer: false, devMode: true }
       const discountPerDay = { type: 'PERCENT', value: 1, days: 'BUSINESS' }
-      const due = { ...GOOD_DUE, discountPerDay, dueDate: '2026-09-30' }
+      const split = await goodSplit(client)
+      const due = { ...GOOD_DUE, discountPerDay, dueDate: '2026-09-30', split }
       const rest = { externalId: 'order 2', description: 'Pão, 2 unidades', ...due }
       const good = { total: 1990, customer: FULL, ...urls, ...flags, ...rest, items }
       return { path: '/charge/payment-link', good }
@@ -488,18 +508,64 @@ const money: BodyCase[] = [
   },
 ]
 
-const SUBSCRIBED = { productId: EXTERNAL_ID, customerId: EXTERNAL_ID }
+const SUBSCRIBED = { productId: EXTERNAL_ID, customerId: EXTERNAL_ID, ...SPLIT }
 
 const subscribed = async (client: Client) => ({
   productId: await makeRecurring(client),
   customerId: await makeCustomer(client),
+  split: await goodSplit(client),
 })
+
+const ANA = { name: 'Padaria da Ana', taxId: '529.982.247-25', pixKey: 'ana@example.com' }
+const PIX_KEY = [
+  ...NO_TEXT,
+  '',
+  'ana',
+  'ana@',
+  '+5511',
+  '1'.repeat(10),
+  `${'a'.repeat(70)}@a.example`,
+]
+
+const recipients: BodyCase[] = [
+  {
+    operationId: 'createRecipient',
+    method: 'POST',
+    parents: {},
+    required: ['name', 'taxId', 'pixKey'],
+    wrong: { name: NAME, taxId: TAX_ID, pixKey: PIX_KEY },
+    prepare: async () => ({ path: '/recipient', good: ANA }),
+  },
+  {
+    operationId: 'changeRecipient',
+    method: 'PUT',
+    parents: {},
+    required: [],
+    wrong: { name: NAME, pixKey: PIX_KEY, status: STATUS },
+    prepare: async (client) => ({
+      path: `/recipient/${await makeRecipient(client)}`,
+      good: { name: 'Ana', pixKey: '+55 11 98888-7777', status: 'INACTIVE' },
+    }),
+  },
+  {
+    operationId: 'startPayout',
+    method: 'POST',
+    parents: {},
+    required: [],
+    wrong: { value: ANY_AMOUNT },
+    async prepare(client, api) {
+      const recipientId = await makeRecipient(client)
+      await makeSettled(api, client, 700, [{ recipientId, percent: 5000 }])
+      return { path: `/recipient/${recipientId}/payout`, good: { value: 1 } }
+    },
+  },
+]
 
 const recurrences: BodyCase[] = [
   {
     operationId: 'createRecurrence',
     method: 'POST',
-    parents: {},
+    parents: SPLIT_PARENTS,
     required: ['productId', 'customerId'],
     wrong: SUBSCRIBED,
     prepare: async (client) => ({ path: RECURRENCES, good: await subscribed(client) }),
@@ -507,7 +573,7 @@ const recurrences: BodyCase[] = [
   {
     operationId: 'createRecurrenceTemplate',
     method: 'POST',
-    parents: {},
+    parents: SPLIT_PARENTS,
     required: ['productId'],
     wrong: { ...SUBSCRIBED, customerId: optional(EXTERNAL_ID) },
     prepare: async (client) => ({
@@ -523,6 +589,7 @@ export const BODIES: BodyCase[] = [
   ...products,
   ...webhooks,
   ...money,
+  ...recipients,
   ...recurrences,
   ...sandboxBodies,
   ...companyBodies({ NAME, EMAIL, URL }),

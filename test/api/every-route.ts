@@ -1,5 +1,6 @@
 import { type Client, payer, type Reply, type TestApi } from '../support/api.ts'
 import { MONEY_TRIES, prepareMoney, release } from './every-money-route.ts'
+import { RECIPIENT_TRIES } from './every-recipient-route.ts'
 import { RECURRENCE_TRIES } from './every-recurrence-route.ts'
 import { SANDBOX_TRIES } from './every-sandbox-route.ts'
 import { prepareWebhooks, WEBHOOK_TRIES } from './every-webhook-route.ts'
@@ -337,6 +338,7 @@ export const TRIES: Try[] = [
   ...company,
   ...RECURRENCE_TRIES,
   ...SANDBOX_TRIES,
+  ...RECIPIENT_TRIES,
 ]
 
 export type Tried = { reply: Reply; operationId: string; name: string }

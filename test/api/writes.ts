@@ -13,6 +13,7 @@ import {
   returnOf,
   SANDBOX_PAYMENT,
 } from '../support/payments.ts'
+import { makeRecipient, makeSettled } from '../support/splits.ts'
 import {
   makeCustomer,
   makeRecurring,
@@ -54,6 +55,7 @@ async function waiting(client: Client, api: TestApi): Promise<string> {
 }
 
 const PRODUCT = { name: 'Pão', description: 'Francês', price: 100 }
+const RECIPIENT = { name: 'Padaria da Ana', taxId: '52998224725', pixKey: 'ana@example.com' }
 const WEBHOOK = { url: 'https://loja.example/', name: 'Loja', events: ['charge.paid'] }
 
 const ids = (id: string) => ({ body: { id, name: 'Ana' }, other: { id, name: 'Eva' } })
@@ -190,6 +192,20 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     other: { status: 'ALL' },
   }),
   changeCompany: async () => renamed('/company'),
+  createRecipient: async () => ({
+    method: 'POST',
+    path: '/recipient',
+    body: RECIPIENT,
+    other: { ...RECIPIENT, name: 'Outra' },
+  }),
+  changeRecipient: async (client) => renamed(`/recipient/${await makeRecipient(client)}`),
+  startPayout: async (client, api) => {
+    await makeRoom(client, api)
+    const recipientId = await makeRecipient(client)
+    await makeSettled(api, client, 2000, [{ recipientId, percent: 10_000 }])
+    const path = `/recipient/${recipientId}/payout`
+    return { method: 'POST', path, body: { value: 700 }, other: { value: 701 } }
+  },
   refundCharge: async (client, api) => ({
     method: 'POST',
     path: `/refund/${(await makePaid(api, client, 1990)).id}`,

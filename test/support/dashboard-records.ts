@@ -19,6 +19,8 @@ const MARKUP = `${MARK} "><img src=x onerror=alert(1)> \u202eavesso`
 /** As long as a name may be, without a place to break it. */
 const LONG = MARK.padEnd(255, 'W')
 
+const RECIPIENT = { name: MARKUP, taxId: '52998224725', pixKey: 'confidencial@example.com' }
+
 /** The ids of one record of each kind, by the part of a path that comes before them. */
 export type Records = Record<string, string>
 
@@ -56,6 +58,7 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     plans: await idOf(client, '/charge/plan', { ...plan, description: `${MARK} "><b>` }),
     customers: subscriber,
     products: await idOf(client, '/product', product),
+    recipients: await idOf(client, '/recipient', RECIPIENT),
     unmatched: await makeUnmatched(api, client, 700),
     disputes: await makeDispute(api, client),
     'disputes/files': '1',

@@ -36,6 +36,9 @@ await client.get('/sandbox/clock')
 // What the tries have changed, they have deleted too.
 await client.put('/client', { id: customerId, name: 'Ana Souza' })
 await client.put(`/product/${productId}`, { price: 1090 })
+const ana = { name: 'Ana', taxId: '52998224725', pixKey: 'ana@example.com' }
+const recipientId = (await client.post('/recipient', ana)).body.id
+await client.put(`/recipient/${recipientId}`, { name: 'Ana Souza' })
 const hook = { name: 'loja', url: 'http://127.0.0.1:4000/pix', events: ['charge.paid'] }
 const webhookId = (await client.post('/webhook', hook)).body.id
 await client.put(`/webhook/${webhookId}`, { name: 'balcão' })

@@ -12,6 +12,7 @@ import * as disputes from '../../core/disputes/view.ts'
 import { EventView } from '../../core/feed/view.ts'
 import { Acceptance, SuggestionView, UnmatchedPayment } from '../../core/payments/view.ts'
 import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
+import * as recipients from '../../core/recipients/view.ts'
 import * as recurrences from '../../core/recurrences/view.ts'
 import { NewBankReturn, NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
 import { RemindersChange, RemindersView } from '../../core/reminders/view.ts'
@@ -45,6 +46,10 @@ const BODIES = {
   ProductChange,
   NewRecurrence: recurrences.NewRecurrence,
   NewRecurrenceTemplate: recurrences.NewTemplate,
+  NewRecipient: recipients.NewRecipient,
+  RecipientChange: recipients.RecipientChange,
+  NewPayout: recipients.NewPayout,
+  ChargePart: NewLink.properties.split.items,
   NewRefund,
   NewPaymentRefund,
   Acceptance,
@@ -70,6 +75,10 @@ const RESOURCES = {
   ChargeState: charges.ChargeState,
   ChargeAmount: charges.DueAmountView,
   ChargeDue: ChargeView.properties.due,
+  ShownPart: ChargeView.properties.split.items,
+  Recipient: recipients.RecipientView,
+  RecipientBalance: recipients.RecipientBalance,
+  RecipientEntry: recipients.RecipientEntryView,
   PaymentState: charges.PaymentState,
   CreatedPixCharge: charges.CreatedPixCharge,
   ChargeBatch: BatchView,

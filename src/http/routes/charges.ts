@@ -114,7 +114,7 @@ const createPix = route({
   data: CreatedPixCharge,
   status: 201,
   message: 'Charge created.',
-  problems: ['recipient_not_found', 'provider_rejected', 'provider_unavailable'],
+  problems: ['provider_rejected', 'provider_unavailable', 'recipient_not_found'],
   async handle(call) {
     const { app, company } = call
     await endOfTick()
@@ -146,9 +146,9 @@ const createLink = route({
   problems: [
     'customer_not_found',
     'product_not_found',
-    'recipient_not_found',
     'provider_rejected',
     'provider_unavailable',
+    'recipient_not_found',
   ],
   async handle(call) {
     const { app, company, language } = call

@@ -193,7 +193,10 @@ const payOut = route({
   operationId: 'startPayout',
   client: ['recipients', 'payOut'],
   changes: { record: 'withdrawal', pt: 'Repasse solicitado', en: 'Payout started' },
-  sample: changed('getWithdrawal', ({ id }) => ({ withdrawId: id })),
+  sample: async ({ first }) => {
+    const withdrawal = await first('listWithdrawals')
+    return withdrawal && { withdrawId: withdrawal.id }
+  },
   tag: 'Recipients',
   summary: 'Start a payout to a recipient',
   description:

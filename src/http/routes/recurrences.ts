@@ -63,10 +63,10 @@ const create = route({
   problems: [
     'product_not_found',
     'customer_not_found',
-    'recipient_not_found',
     'product_not_recurring',
     'provider_rejected',
     'provider_unavailable',
+    'recipient_not_found',
   ],
   async handle(call) {
     const { app, company, body } = call
@@ -101,8 +101,8 @@ const createSelfServe = route({
   problems: [
     'product_not_found',
     'customer_not_found',
-    'recipient_not_found',
     'product_not_recurring',
+    'recipient_not_found',
   ],
   async handle(call) {
     const template = await createTemplate(call.app, call.company, call.body)

@@ -24,6 +24,7 @@ const pt = {
   negative:
     'O saldo disponível está negativo: um pagamento que você já tinha sacado foi contestado ou devolvido pelo banco. Os saques ficam parados até que as próximas vendas cubram a diferença.',
   withdrawals: 'Saques',
+  recipients: 'Recebedores',
   statement: 'Extrato',
   csv: 'Baixar CSV',
   type: 'Tipo',
@@ -64,6 +65,7 @@ const en: Texts = {
   negative:
     'The available balance is below zero: a payment that you had withdrawn was disputed, or returned by the bank. Withdrawals stop until the next sales cover the difference.',
   withdrawals: 'Withdrawals',
+  recipients: 'Recipients',
   statement: 'Statement',
   csv: 'Download CSV',
   type: 'Type',

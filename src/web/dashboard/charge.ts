@@ -67,6 +67,7 @@ import {
   type Tone,
   wholeTaxId,
 } from './parts.ts'
+import { splitCard } from './split-parts.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -90,7 +91,7 @@ ${heading(title, stateOf(visit, charge))}
 ${fault ?? doneNotice(visit, texts.done)}
 ${unpaidNotice(visit, history)}${waitingNotice(visit, history)}
 ${actionsOf(visit, charge)}${isLive && liveNotice(visit)}
-<div class="sides">${timeline(visit, history)}<div class="side">${payerCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
+<div class="sides">${timeline(visit, history)}<div class="side">${payerCard(visit, charge)}${await splitCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
   })
 }
 

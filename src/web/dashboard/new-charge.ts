@@ -27,6 +27,7 @@ import {
   sendNewForm,
 } from './new-parts.ts'
 import { NEW } from './new-texts.ts'
+import { splitBody, splitFields } from './split-parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const show = async (visit: Visit): Promise<FastifyReply> =>
@@ -41,7 +42,12 @@ async function make(visit: Visit): Promise<FastifyReply> {
     return sendForm(visit, form, payers, fault, done)
   }
   const amount = readReais(form.amount ?? '') ?? -1
-  const body = { ...commonBody(form), amount, customer: payerBody(form, payers) }
+  const body = {
+    ...commonBody(form),
+    ...splitBody(form),
+    amount,
+    customer: payerBody(form, payers),
+  }
   const { fault, done } = await tryForm(() =>
     visit.operate<{ id: string }>('createPixCharge', { body, once: form.once }),
   )
@@ -85,6 +91,7 @@ function sendForm(
   const sale = fieldsOf(fillFields(plans, texts.fields, typed, fault, visit.language))
   const fields = html`<fieldset class="card-form"><legend>${texts.sale}</legend>${sale}${devModeField(visit, typed)}</fieldset>
 ${dueFields(visit, typed, fault)}
+${splitFields(visit, payers.recipients, typed, fault)}
 ${payerFields(visit, payers, typed, fault, { path: 'customer.' })}`
   return sendNewForm(visit, { kind: 'charge', fields, fault, preview })
 }

@@ -31,6 +31,7 @@ import {
   sendNewForm,
 } from './new-parts.ts'
 import { NEW, type NewField } from './new-texts.ts'
+import { splitBody, splitFields } from './split-parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const ROWS = 5
@@ -58,7 +59,7 @@ function bodyOf(form: Form, { payers }: Around): Record<string, unknown> {
     productId: form[`product-${row}`],
     quantity: Number(form[`quantity-${row}`] || 1),
   }))
-  const body = commonBody(form)
+  const body: Record<string, unknown> = { ...commonBody(form), ...splitBody(form) }
   if (items.length > 0) body.items = items
   if (form.total?.trim()) body.total = readReais(form.total) ?? -1
   const isMailed = form.notifyCustomer === 'yes'
@@ -120,7 +121,8 @@ async function draftOf(visit: Visit, around: Around): Promise<Draft> {
   requireDue(form)
   const payer = payerBody(form, around.payers)
   const known = { name: payer.name ?? '', taxId: payer.taxId ?? '' }
-  const { customerId: _id, ...others } = body
+  // A preview shows no parts, and what is created is checked by the API.
+  const { customerId: _id, split: _split, ...others } = body
   const sent = { ...others, customer: known }
   const draft = await linkDraft(app, company, sent, () => Buffer.alloc(0))
   requireTerms(draft, app.clock.now())
@@ -182,6 +184,7 @@ function sendForm(
   const fields = html`${confirmed}<fieldset class="card-form"><legend>${texts.products}</legend>${productRows(visit, typed, around, fault)}</fieldset>
 ${total}
 ${dueFields(visit, typed, fault)}
+${splitFields(visit, around.payers.recipients, typed, fault)}
 ${payerFields(visit, around.payers, typed, fault, { path: 'customer.' })}
 ${checkbox({ name: 'notifyCustomer', label: texts.notify, hint: texts.notifyHint, isOn: isOn('notifyCustomer') })}
 ${checkbox({ name: 'needShipping', label: texts.needShipping, hint: texts.needShippingHint, isOn: isOn('needShipping') })}

@@ -25,6 +25,7 @@ import {
 } from './form-parts.ts'
 import { DUE_FIELDS, NEW, type NewField, type NewKind } from './new-texts.ts'
 import { card, heading, listedTaxId, notice } from './parts.ts'
+import { recipientOptions } from './split-parts.ts'
 import type { Visit } from './visit.ts'
 
 const MAX_DESCRIPTION = 140
@@ -179,7 +180,12 @@ function previewCard({ request, site, language }: Visit, page: Page): Html {
 const MAX_FOUND = 10
 
 /** The customers to choose from. Null: nobody was searched for. */
-export type Payers = { found: ShownCustomer[] | null; chosen: ShownCustomer | null }
+export type Payers = {
+  found: ShownCustomer[] | null
+  chosen: ShownCustomer | null
+  /** The recipients that it can be split with. */
+  recipients: Option[]
+}
 
 /** What the buttons of a form do that do not create anything. */
 export const isStep = ({ form }: Visit, step: 'find' | 'rows' | 'preview'): boolean =>
@@ -190,10 +196,11 @@ export async function findPayers(visit: Visit): Promise<Payers> {
   const { form, query } = visit
   const id = form.customerId ?? query.customer
   const chosen = id ? await findCustomer(visit, id) : null
+  const recipients = await recipientOptions(visit)
   const text = textOf(form, 'find')
-  if (!isStep(visit, 'find') || !text) return { found: null, chosen }
+  if (!isStep(visit, 'find') || !text) return { found: null, chosen, recipients }
   const { data } = await searchCustomers(visit, text, { limit: MAX_FOUND })
-  return { found: data, chosen: data[0] ?? null }
+  return { found: data, chosen: data[0] ?? null, recipients }
 }
 
 async function findCustomer(visit: Visit, id: string): Promise<ShownCustomer | null> {

@@ -60,20 +60,27 @@ type CatalogTexts = {
   makeButton: string
   edit: string
   save: string
-  remove: string
-  removeTitle(name: string): string
-  removeText: string
+  /** If a record can be deleted. */
+  remove?: string
+  removeTitle?(name: string): string
+  removeText?: string
   done: Record<string, string>
 }
 
-/** Records of the catalog: a list, and for each record a page, a form, and a question to delete. */
+/** Records of a section: a list, and for each record a page, a form, and a question to delete. */
 export type Catalog<T> = {
-  here: 'customers' | 'products'
+  here: 'customers' | 'products' | 'recipients'
+  /** What the menu marks, if it is not the section itself. */
+  menu?: 'balance'
+  /** If it is not the catalog: who may read and write, and whether they must prove who they are. */
+  scope?: 'catalog' | 'balance'
+  guard?: { confirmed: true }
   /** The operations of the API. */
   find: string
   make: string
   change: string
-  remove: string
+  /** If a record can be deleted. */
+  remove?: string
   texts: Record<Language, CatalogTexts>
   /** What the list shows below its title. */
   list(visit: Visit): Promise<Html>
@@ -88,10 +95,19 @@ export type Catalog<T> = {
 
 type Named = { id: string; name: string }
 
-async function sendList<T>(visit: Visit, { here, texts, list }: Catalog<T>): Promise<FastifyReply> {
+/** What the menu marks, and the scopes that the pages need. */
+const frameOf = <T>({ here, menu, scope = 'catalog' }: Catalog<T>) => ({
+  frame: { here: menu ?? (here as 'customers' | 'products') },
+  read: `${scope}:read` as const,
+  write: `${scope}:write` as const,
+})
+
+async function sendList<T>(visit: Visit, catalog: Catalog<T>): Promise<FastifyReply> {
+  const { here, texts, list } = catalog
+  const { frame, write } = frameOf(catalog)
   const { title, make, done } = texts[visit.language]
-  const actions = visit.can('catalog:write') && makeLink(visit, `/${here}/new`, make)
-  return sendPage(visit, { here }, { title, actions, done, body: await list(visit) })
+  const actions = visit.can(write) && makeLink(visit, `/${here}/new`, make)
+  return sendPage(visit, frame, { title, actions, done, body: await list(visit) })
 }
 
 async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Promise<FastifyReply> {
@@ -101,17 +117,14 @@ async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Prom
   const { body, actions } = await show(visit, record)
   const link = (action: string, label: string) =>
     html`<a class="button quiet slim" href="${visit.url(`/${here}/${record.id}/${action}`)}">${label}</a>`
-  return sendPage(
-    visit,
-    { here },
-    {
-      title: record.name,
-      back: backLink(visit, `/${here}`, title),
-      actions: html`${actions}${visit.can('catalog:write') && html`${link('edit', edit)}${link('delete', remove)}`}`,
-      done,
-      body,
-    },
-  )
+  const { frame, write } = frameOf(catalog)
+  return sendPage(visit, frame, {
+    title: record.name,
+    back: backLink(visit, `/${here}`, title),
+    actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove)}`}`,
+    done,
+    body,
+  })
 }
 
 const find = async <T>(visit: Visit, catalog: Catalog<T>): Promise<T> =>
@@ -119,32 +132,29 @@ const find = async <T>(visit: Visit, catalog: Catalog<T>): Promise<T> =>
 
 async function sendForm<T extends Named>(
   visit: Visit,
-  { here, ...catalog }: Catalog<T>,
+  catalog: Catalog<T>,
   record: T | null,
   fault: FormFault | null = null,
 ): Promise<FastifyReply> {
+  const { here } = catalog
   const texts = catalog.texts[visit.language]
   const path = record ? `/${here}/${record.id}` : `/${here}`
   const action = visit.url(record ? `${path}/edit` : `${path}/new`)
   const typed = fault ? visit.form : catalog.typed(visit, record)
   const fields = catalog.fields(visit, typed, fault, record)
   const content = html`${fault?.notice(visit.language)}${fields}${formButtons(record ? texts.save : texts.makeButton)}`
-  return sendPage(
-    visit,
-    { here },
-    {
-      title: record?.name ?? texts.make,
-      heading: record ? texts.edit : texts.make,
-      back: backLink(visit, path, record?.name ?? texts.title),
-      scripts: ['form.js'],
-      status: fault?.problem.status ?? 200,
-      body: card(
-        null,
-        visit.formOf(action, content, { kind: 'card-form', isChecked: true }),
-        'narrow-card',
-      ),
-    },
-  )
+  return sendPage(visit, frameOf(catalog).frame, {
+    title: record?.name ?? texts.make,
+    heading: record ? texts.edit : texts.make,
+    back: backLink(visit, path, record?.name ?? texts.title),
+    scripts: ['form.js'],
+    status: fault?.problem.status ?? 200,
+    body: card(
+      null,
+      visit.formOf(action, content, { kind: 'card-form', isChecked: true }),
+      'narrow-card',
+    ),
+  })
 }
 
 async function make<T extends Named>(visit: Visit, catalog: Catalog<T>): Promise<FastifyReply> {
@@ -169,35 +179,44 @@ async function ask<T extends Named>(visit: Visit, catalog: Catalog<T>): Promise<
   const { id, name } = await find(visit, catalog)
   const { here } = catalog
   const { removeTitle, removeText: text, remove: button } = catalog.texts[visit.language]
-  const [title, back] = [removeTitle(name), `/${here}/${id}`]
-  const body = confirmation(visit, { title, text, button, back, action: `${back}/delete` })
-  return sendPage(visit, { here }, { title, heading: null, body })
+  const [title, back] = [removeTitle!(name), `/${here}/${id}`]
+  const asked = { title, text: text!, button: button!, back, action: `${back}/delete` }
+  const body = confirmation(visit, asked)
+  return sendPage(visit, frameOf(catalog).frame, { title, heading: null, body })
 }
 
 async function remove<T>(visit: Visit, catalog: Catalog<T>): Promise<FastifyReply> {
   const params = { id: visit.params.id! }
-  await visit.operate(catalog.remove, { params, once: visit.form.once })
+  await visit.operate(catalog.remove!, { params, once: visit.form.once })
   return visit.redirect(`/${catalog.here}`, 'deleted')
 }
 
 /** The pages and forms of a catalog. */
 export function catalogRoutes<T extends Named>(catalog: Catalog<T>): DashboardRoute[] {
   const all = `/${catalog.here}`
+  const { read, write } = frameOf(catalog)
   const route = (
     method: 'GET' | 'POST',
     path: string,
     handle: (visit: Visit, catalog: Catalog<T>) => Promise<FastifyReply>,
-    needs: 'catalog:read' | 'catalog:write' = 'catalog:write',
-  ): DashboardRoute => ({ method, path, needs, handle: (visit) => handle(visit, catalog) })
+    needs: typeof read | typeof write = write,
+  ): DashboardRoute => ({
+    method,
+    path,
+    needs,
+    ...(needs === write ? catalog.guard : {}),
+    handle: (visit) => handle(visit, catalog),
+  })
   const edit = async (visit: Visit) => sendForm(visit, catalog, await find(visit, catalog))
   return [
-    route('GET', all, sendList, 'catalog:read'),
+    route('GET', all, sendList, read),
     route('GET', `${all}/new`, (visit) => sendForm(visit, catalog, null)),
     route('POST', `${all}/new`, make),
-    route('GET', `${all}/:id`, sendOne, 'catalog:read'),
+    route('GET', `${all}/:id`, sendOne, read),
     route('GET', `${all}/:id/edit`, edit),
     route('POST', `${all}/:id/edit`, save),
-    route('GET', `${all}/:id/delete`, ask),
-    route('POST', `${all}/:id/delete`, remove),
+    ...(catalog.remove
+      ? [route('GET', `${all}/:id/delete`, ask), route('POST', `${all}/:id/delete`, remove)]
+      : []),
   ]
 }

@@ -15,6 +15,7 @@ import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
 import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
+import { recipientsRoutes } from './recipients.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
@@ -40,6 +41,7 @@ export const ROUTES: DashboardRoute[] = [
   ...balanceRoutes,
   ...withdrawalsRoutes,
   ...approvalsRoutes,
+  ...recipientsRoutes,
   ...unmatchedRoutes,
   ...disputesRoutes,
   ...developersRoutes,

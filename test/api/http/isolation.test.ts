@@ -8,6 +8,7 @@ import { releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { isLong, longTest } from '../../support/long.ts'
 import { type Code, makeCharge, makeUnmatched, pay } from '../../support/payments.ts'
+import { makeRecipient } from '../../support/splits.ts'
 import {
   makeCustomer,
   makeRecurring,
@@ -33,6 +34,7 @@ type Kind =
   | 'evt'
   | 'wd'
   | 'payment'
+  | 'rcpt'
 type Records = Record<Kind | 'request', string>
 const CODES: Record<Kind, string> = {
   charge: 'charge_not_found',
@@ -45,6 +47,7 @@ const CODES: Record<Kind, string> = {
   evt: 'event_not_found',
   wd: 'withdrawal_not_found',
   payment: 'payment_not_found',
+  rcpt: 'recipient_not_found',
 }
 
 const PLAN = { total: 5000, count: 2, firstDueDate: '2030-01-31', customer: payer() }
@@ -67,6 +70,7 @@ async function makeRecords(client: Client): Promise<Records> {
     rec: (await makeSubscription(client)).id,
     clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
     prod: idOf(await client.post('/product', product)),
+    rcpt: await makeRecipient(client),
     webhook,
     delivery: idOf(tried),
     evt: tried.body.data.eventId,
@@ -119,6 +123,7 @@ const kindOf = ({ path }: Route): Kind => {
   if (path.startsWith('/pix-automatic')) return 'rec'
   if (/^.(payment.unmatched|sandbox.payment)/.test(path)) return 'payment'
   if (/^.(account-balance|sandbox).withdraw/.test(path)) return 'wd'
+  if (path.startsWith('/recipient')) return 'rcpt'
   if (path.startsWith('/client')) return 'clnt'
   if (path.startsWith('/product')) return 'prod'
   if (path.startsWith('/webhook/delivery')) return 'delivery'
