@@ -541,7 +541,7 @@ const recipients: BodyCase[] = [
     method: 'PUT',
     parents: {},
     required: [],
-    wrong: { name: NAME, pixKey: PIX_KEY, status: STATUS },
+    wrong: { name: optional(NAME), pixKey: optional(PIX_KEY), status: optional(STATUS) },
     prepare: async (client) => ({
       path: `/recipient/${await makeRecipient(client)}`,
       good: { name: 'Ana', pixKey: '+55 11 98888-7777', status: 'INACTIVE' },
