@@ -17,8 +17,8 @@ export type Payable = Pick<Charge, 'id' | 'amount' | 'due' | 'devMode'>
 const MAX_OF_CUSTOMER = 500
 
 /**
- * For each payment the charges of its payer that could be paid when it arrived. Null if there are
- * too many charges to say so. A charge of a subscription is left out, because the payer's bank
+ * For each payment the charges of its payer that could be paid when it arrived, also those that
+ * another payment has paid since. Null if there are too many charges to say so. A charge of a subscription is left out, because the payer's bank
  * collects it. Takes no locks.
  */
 export async function findPayable(tx: Tx, wanted: PaidBy[]): Promise<(Payable[] | null)[]> {
@@ -36,11 +36,12 @@ export async function findPayable(tx: Tx, wanted: PaidBy[]): Promise<(Payable[] 
                where f.company_id = k.company_id and f.tax_id_index = k.payer_index) p
              cross join lateral (
                select o.id, o.kind, o.status, o.amount, o.due, o.dev_mode, o.payer_index,
-                 o.created_at, o.expires_at
+                 o.created_at, o.expires_at, o.payment_date
                from charges o where o.company_id = k.company_id and o.customer_id = p.id
                order by o.id desc limit ${MAX_OF_CUSTOMER + 1}) n) c
-           where c.payer_index = k.payer_index and c.status in ('OPEN', 'EXPIRED')
-             and c.kind <> 'RECURRING'
+           where c.payer_index = k.payer_index and c.kind <> 'RECURRING'
+             and (c.status in ('OPEN', 'EXPIRED')
+               or c.status = 'COMPLETED' and c.payment_date > k.received_at)
              and c.created_at <= k.received_at and c.expires_at >= k.received_at`,
     values: [
       uuids(wanted.map(({ companyId }) => companyId)),

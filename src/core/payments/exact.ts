@@ -53,12 +53,15 @@ export async function findExact(
   return found
 }
 
-/** A masked tax id may be that of somebody else, so it is not enough. */
+/**
+ * A masked tax id may be that of somebody else, so it is not enough. If the bank has returned money
+ * of the payment, the charge could not be paid any more, so that is left to a person too.
+ */
 function wantedOf(vault: Vault, { company, payments, arrival }: Arrived): Wanted[] {
   if (!company.settlesExactPayments) return []
   return payments.flatMap((pix) => {
     const taxId = plainTaxId(pix.payer?.taxId ?? '')
-    if (namedBy(pix.txid) !== null || !isTaxIdShape(taxId)) return []
+    if (pix.returns || namedBy(pix.txid) !== null || !isTaxIdShape(taxId)) return []
     const payerIndex = vault.index(company.id, taxId)
     return [{ company, source: arrival.source, pix, payerIndex }]
   })

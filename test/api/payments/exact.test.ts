@@ -114,6 +114,40 @@ test('what is not exact waits for a decision', async () => {
   await requireClean(client, true)
 })
 
+test('money that the bank has returned settles nothing, so that the charge can still be paid', async () => {
+  const client = await shop()
+  const { id, brCode } = await charge(client, 1990)
+  const now = api.clock.now()
+  const returned = (amount: number) => [
+    {
+      returnId: `D99999999202608201500${String(++count).padStart(11, '0')}`,
+      orderId: null,
+      amount: toCents(amount),
+      at: now,
+      reason: 'OTHER' as const,
+    },
+  ]
+  await record(client, [{ returns: returned(1990) }, { returns: returned(1) }])
+  assert.deepEqual(await stateOf(client, id), OPEN)
+  await pay(api, brCode)
+  assert.deepEqual(await stateOf(client, id), PAID)
+  await requireClean(client, true)
+})
+
+test('a charge that was paid after the payment arrived could be paid by it too, so none is chosen', async () => {
+  const client = await shop()
+  const [one, two] = [await charge(client, 1990), await charge(client, 1990)]
+  const receivedAt = api.clock.now()
+  api.clock.advance(60)
+  await pay(api, one.brCode)
+  // Reconciliation learns of the payment days later.
+  api.clock.advance(600)
+  await record(client, [{ receivedAt }])
+  assert.deepEqual(await stateOf(client, two.id), OPEN)
+  assert.equal((await balancesOf(api, client)).unmatched, 1990)
+  await requireClean(client, true)
+})
+
 let count = 0
 
 /** Records payments as a bank lists them. */
