@@ -8,6 +8,8 @@ import { expireDueCharges, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
 import {
   balancesOf,
+  decisionOf,
+  disputeOf,
   makeCharge,
   movementsOf,
   pay,
@@ -316,4 +318,20 @@ test('the charge can be refunded, and returned by the bank, like any other', asy
   const path = `${SANDBOX_PAYMENT}/${endToEndId}/return`
   assert.equal((await client.post(path, { value: 1000 })).status, 201)
   await requireClean(client)
+})
+
+test('the payer can dispute it, and the charge and the books follow', async () => {
+  for (const decision of ['won', 'lost']) {
+    const client = await shop()
+    const { id } = await charge(client, 1990)
+    const { endToEndId } = await receive(client, 1990)
+    const opened = await client.post(disputeOf(endToEndId), { reason: 'FRAUD' })
+    assert.equal(opened.status, 201, opened.text)
+    assert.equal(opened.body.data.chargeId, id)
+    const { status, text } = await client.post(decisionOf(opened.body.data.id), { decision })
+    assert.equal(status, 200, text)
+    const after = decision === 'won' ? PAID : ['COMPLETED', 'REFUNDED']
+    assert.deepEqual(await stateOf(client, id), after)
+    await requireClean(client)
+  }
 })
