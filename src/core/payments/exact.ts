@@ -41,12 +41,12 @@ export async function findExact(
   }))
   const payable = await findPayable(tx, payers)
   for (const [i, { company, source, pix }] of wanted.entries()) {
-    const fitting = payable[i]?.filter(
+    const fitting = payable[i]!.filter(
       (charge) =>
         payableBy(company, charge.devMode) === source &&
         amountAt(charge, pix.receivedAt) === pix.amount,
     )
-    if (fitting?.length !== 1) continue
+    if (fitting.length !== 1) continue
     const own = found.get(company.id) ?? new Map()
     found.set(company.id, own.set(pix.endToEndId, fitting[0]!.id))
   }

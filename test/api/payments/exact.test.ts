@@ -310,6 +310,27 @@ test('a payer with very many charges is left to a person', async () => {
   assert.deepEqual(await stateOf(client, id), OPEN)
 })
 
+test('what one payment costs does not grow with the customers of a tax id', async () => {
+  const client = await shop()
+  const { id } = await charge(client, 1990)
+  const twins = (count: number) =>
+    api.rows(
+      `insert into customers (company_id, id, name, status, tax_id_index, sealed, origin,
+         created_at, updated_at)
+       select company_id, gen_random_uuid(), name, status, tax_id_index, sealed, 'client',
+         created_at, updated_at
+       from customers, generate_series(1, $2::int) where company_id = $1 and origin = 'charge'`,
+      [client.company.id, count],
+    )
+  await twins(499)
+  assert.equal((await receive(client, 1990)).settled.chargeId, id)
+  const next = await charge(client, 2990)
+  await twins(1)
+  assert.equal((await receive(client, 2990)).status, 'UNMATCHED')
+  assert.deepEqual(await stateOf(client, next.id), OPEN)
+  await requireClean(client)
+})
+
 test('the charge can be refunded, and returned by the bank, like any other', async () => {
   const client = await shop()
   const { id } = await charge(client, 1990)
