@@ -197,7 +197,10 @@ export async function findSuggestions(where: Where, payment: Payment): Promise<S
 
 const isUnpaid = ({ status }: Charge): boolean => status === 'OPEN' || status === 'EXPIRED'
 
-/** Charges from before the payment, of its amount or of its payer, that its source could pay. */
+/**
+ * Charges from before the payment, of its amount or of its payer, that its source could pay. An
+ * open charge of a subscription is left out, because the payer's bank collects it.
+ */
 async function findCompared(
   { db, vault, company, now }: Where,
   { id, amount, source }: Payment,
@@ -215,6 +218,7 @@ async function findCompared(
   const all = new Map([...ofAmount, ...ofPayer, ...due].map((charge) => [charge.id, charge]))
   return [...all.values()]
     .filter(({ devMode }) => payableBy(company, devMode) === source)
+    .filter(({ kind, status }) => kind !== 'RECURRING' || status !== 'OPEN')
     .map((charge) => asOf(charge, now))
 }
 
