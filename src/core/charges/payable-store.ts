@@ -11,36 +11,42 @@ export type PaidBy = { companyId: Uuid; payerIndex: Buffer; receivedAt: Date }
 export type Payable = Pick<Charge, 'id' | 'amount' | 'due' | 'devMode'>
 
 /**
- * So many of the newest charges of a customer are looked at. If there are more, nobody can say that
- * one of them is the only one.
+ * So many charges of a payer are looked at, and so many customers with their tax id. If there are
+ * more, nobody can say that one of the charges is the only one.
  */
-const MAX_OF_CUSTOMER = 500
+const MAX_OF_PAYER = 500
 
 /**
- * For each payment the charges of its payer that could be paid when it arrived. Null if there are
- * too many charges to say so. A charge of a subscription is left out, because the payer's bank
- * collects it. Takes no locks.
+ * For each payment the charges of its payer that could be paid when it arrived, also those that
+ * another payment has paid since. None if there are too many of the payer. A charge of a
+ * subscription is left out, because the payer's bank collects it. Takes no locks.
  */
-export async function findPayable(tx: Tx, wanted: PaidBy[]): Promise<(Payable[] | null)[]> {
-  const rows = await tx.query<Payable & { position: number; seen: number; dev_mode: boolean }>({
+export async function findPayable(tx: Tx, wanted: PaidBy[]): Promise<Payable[][]> {
+  const rows = await tx.query<Payable & { position: number; dev_mode: boolean }>({
     name: 'find_payable_of_payers',
-    text: `select k.position::int, c.id, c.amount, c.due, c.dev_mode, c.seen::int
+    text: `select k.position::int, c.id, c.amount, c.due, c.dev_mode
            from unnest($1::uuid[], $2::bytea[], $3::timestamptz[]) with ordinality
              k (company_id, payer_index, received_at, position)
            cross join lateral (
-             select n.*, count(*) over () as seen from (
-               select u.id from customers u
-               where u.company_id = k.company_id and u.tax_id_index = k.payer_index
-               union
-               select f.customer_id from former_tax_ids f
-               where f.company_id = k.company_id and f.tax_id_index = k.payer_index) p
-             cross join lateral (
-               select o.id, o.kind, o.status, o.amount, o.due, o.dev_mode, o.payer_index,
-                 o.created_at, o.expires_at
-               from charges o where o.company_id = k.company_id and o.customer_id = p.id
-               order by o.id desc limit ${MAX_OF_CUSTOMER + 1}) n) c
-           where c.payer_index = k.payer_index and c.status in ('OPEN', 'EXPIRED')
-             and c.kind <> 'RECURRING'
+             select f.*, count(*) over () as seen from (
+               select n.*, p.same from (
+                 select q.id, count(*) over () as same from (
+                   select u.id from customers u
+                   where u.company_id = k.company_id and u.tax_id_index = k.payer_index
+                   union
+                   select f.customer_id from former_tax_ids f
+                   where f.company_id = k.company_id and f.tax_id_index = k.payer_index
+                   limit ${MAX_OF_PAYER + 1}) q) p
+               cross join lateral (
+                 select o.id, o.kind, o.status, o.amount, o.due, o.dev_mode, o.payer_index,
+                   o.created_at, o.expires_at, o.payment_date
+                 from charges o where o.company_id = k.company_id and o.customer_id = p.id
+                 order by o.id desc limit ${MAX_OF_PAYER + 1}) n
+               limit ${MAX_OF_PAYER + 1}) f) c
+           where c.seen <= ${MAX_OF_PAYER} and c.same <= ${MAX_OF_PAYER}
+             and c.payer_index = k.payer_index and c.kind <> 'RECURRING'
+             and (c.status in ('OPEN', 'EXPIRED')
+               or c.status = 'COMPLETED' and c.payment_date > k.received_at)
              and c.created_at <= k.received_at and c.expires_at >= k.received_at`,
     values: [
       uuids(wanted.map(({ companyId }) => companyId)),
@@ -48,10 +54,9 @@ export async function findPayable(tx: Tx, wanted: PaidBy[]): Promise<(Payable[] 
       timestamps(wanted.map(({ receivedAt }) => receivedAt)),
     ],
   })
-  const found = wanted.map((): Payable[] | null => [])
-  for (const { position, seen, dev_mode: devMode, ...charge } of rows) {
-    if (seen > MAX_OF_CUSTOMER) found[position - 1] = null
-    else found[position - 1]?.push({ ...charge, devMode })
+  const found = wanted.map((): Payable[] => [])
+  for (const { position, dev_mode: devMode, ...charge } of rows) {
+    found[position - 1]!.push({ ...charge, devMode })
   }
   return found
 }

@@ -47,7 +47,7 @@ const BILLING_ENDS = {
  */
 export async function record(tx: Tx, changes: Change[]): Promise<void> {
   const [sales, others] = [changes.filter(isSale), changes.filter((one) => !isSale(one))]
-  // Nobody knows who pays by a static code.
+  // A bank names who pays by a static code without their address.
   const emails = sales.map(() => null)
   const ofAgreements = changes.filter(({ charge }) => charge.recurrenceId !== null)
   const endings = Object.entries(BILLING_ENDS).flatMap(([event, status]) => {

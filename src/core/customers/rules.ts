@@ -72,7 +72,9 @@ export function payerNamed(
   company: Pick<Company, 'mode' | 'strictTaxIds'>,
   payer: { name?: string; taxId?: string } | null | undefined,
 ): Person | null {
-  const [name, taxId] = [payer?.name?.trim() ?? '', plainTaxId(payer?.taxId ?? '')]
+  // No text of PostgreSQL may have a NUL. Of a bank's text only that is taken out.
+  const name = payer?.name?.replaceAll('\0', '').trim() ?? ''
+  const taxId = plainTaxId(payer?.taxId ?? '')
   const isKnown = name !== '' && name.length <= 255
   return isKnown && taxIdFault(checksTaxIds(company), taxId) === null ? { name, taxId } : null
 }

@@ -41,24 +41,27 @@ export async function findExact(
   }))
   const payable = await findPayable(tx, payers)
   for (const [i, { company, source, pix }] of wanted.entries()) {
-    const fitting = payable[i]?.filter(
+    const fitting = payable[i]!.filter(
       (charge) =>
         payableBy(company, charge.devMode) === source &&
         amountAt(charge, pix.receivedAt) === pix.amount,
     )
-    if (fitting?.length !== 1) continue
+    if (fitting.length !== 1) continue
     const own = found.get(company.id) ?? new Map()
     found.set(company.id, own.set(pix.endToEndId, fitting[0]!.id))
   }
   return found
 }
 
-/** A masked tax id may be that of somebody else, so it is not enough. */
+/**
+ * A masked tax id may be that of somebody else, so it is not enough. If the bank has returned money
+ * of the payment, the charge could not be paid any more, so that is left to a person too.
+ */
 function wantedOf(vault: Vault, { company, payments, arrival }: Arrived): Wanted[] {
   if (!company.settlesExactPayments) return []
   return payments.flatMap((pix) => {
     const taxId = plainTaxId(pix.payer?.taxId ?? '')
-    if (namedBy(pix.txid) !== null || !isTaxIdShape(taxId)) return []
+    if (pix.returns || namedBy(pix.txid) !== null || !isTaxIdShape(taxId)) return []
     const payerIndex = vault.index(company.id, taxId)
     return [{ company, source: arrival.source, pix, payerIndex }]
   })

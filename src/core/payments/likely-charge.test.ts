@@ -129,3 +129,20 @@ test('only an unpaid charge of the same amount and payer is probable', () => {
     }),
   )
 })
+
+test('a first name is not enough to call a charge probable', () => {
+  const isProbable = (given: string, known: string) =>
+    likelihoodOf(
+      { amount: 1990, receivedAt: RECEIVED, payer: { name: given, taxId: null } },
+      {
+        amount: 1990,
+        createdAt: RECEIVED,
+        isUnpaid: true,
+        payer: { name: known, taxId: '52998224725' },
+      },
+    )!.isProbable
+  assert.ok(isProbable('MARIA SILVA', 'Maria Aparecida da Silva'))
+  assert.ok(!isProbable('MARIA SOUZA', 'Maria'))
+  assert.ok(!isProbable('MARIA', 'Maria da Silva'))
+  assert.ok(!isProbable('MARIA', 'Maria'))
+})

@@ -9,7 +9,7 @@ import { searchCharges } from '../charges/search.ts'
 import { findMany } from '../charges/store.ts'
 import type { Company } from '../companies/rules.ts'
 import { openPerson } from '../customers/sealing.ts'
-import { type Payment, payableBy } from './rules.ts'
+import { type Payment, payableBy, undecidedOf } from './rules.ts'
 import { openPayer } from './sealing.ts'
 
 /** Who pays, as far as that is known. A bank may mask the tax id: ***.982.247-**. */
@@ -61,7 +61,8 @@ export function likelihoodOf(payment: Unassigned, charge: Candidate): Likelihood
   const signs = SIGNS.filter((sign) => (points[sign] ?? 0) > 0)
   const sum = signs.reduce((all, sign) => all + points[sign]!, 0)
   const score = Math.max(0, sum - (charge.isUnpaid ? 0 : NOT_UNPAID))
-  const isSamePerson = taxId === 'unknown' ? points.name === POINTS.name : taxId !== 'different'
+  const isSamePerson =
+    taxId === 'unknown' ? isWholeName(payment.payer.name, charge.payer.name) : taxId !== 'different'
   const isProbable = charge.isUnpaid && points.amount !== 0 && isSamePerson
   return { score, signs, isProbable }
 }
@@ -104,6 +105,10 @@ function sharedWords(given: string | null, known: string | null): number {
   const [few, many] = one.size < other.size ? [one, other] : [other, one]
   return few.size === 0 ? 0 : few.intersection(many).size / few.size
 }
+
+/** Whether two names are those of one person. Many people have the same first name. */
+const isWholeName = (given: string | null, known: string | null): boolean =>
+  sharedWords(given, known) === 1 && Math.min(wordsOf(given).size, wordsOf(known).size) > 1
 
 /** The words of a name without accents. Short ones, such as "da", name nobody. */
 const wordsOf = (name: string | null): Set<string> =>
@@ -153,12 +158,14 @@ export async function findLikely(
 /** The charges that a payment may belong to, the best first. One that it names is before others. */
 export async function findSuggestions(where: Where, payment: Payment): Promise<Suggestion[]> {
   const { vault, company, db, now } = where
-  const { amount, receivedAt, chargeId } = payment
+  const { receivedAt, chargeId } = payment
+  // What the bank has returned settles nothing any more.
+  const amount = undecidedOf(payment)
   const sealed = payment.payer && openPayer(vault, payment, payment.payer)
   const payer = { name: sealed?.name ?? null, taxId: sealed?.taxId ?? null }
   const [named] =
     chargeId === null ? [] : await findMany(db, [{ companyId: company.id, id: chargeId }])
-  const compared = await findCompared(where, payment, payer.taxId)
+  const compared = await findCompared(where, { ...payment, amount }, payer.taxId)
   const unassigned = { amount, receivedAt, payer }
   const candidateOf = (charge: Charge) => ({
     id: charge.id,
@@ -190,7 +197,10 @@ export async function findSuggestions(where: Where, payment: Payment): Promise<S
 
 const isUnpaid = ({ status }: Charge): boolean => status === 'OPEN' || status === 'EXPIRED'
 
-/** Charges from before the payment, of its amount or of its payer, that its source could pay. */
+/**
+ * Charges from before the payment, of its amount or of its payer, that its source could pay. An
+ * open charge of a subscription is left out, because the payer's bank collects it.
+ */
 async function findCompared(
   { db, vault, company, now }: Where,
   { id, amount, source }: Payment,
@@ -208,6 +218,7 @@ async function findCompared(
   const all = new Map([...ofAmount, ...ofPayer, ...due].map((charge) => [charge.id, charge]))
   return [...all.values()]
     .filter(({ devMode }) => payableBy(company, devMode) === source)
+    .filter(({ kind, status }) => kind !== 'RECURRING' || status !== 'OPEN')
     .map((charge) => asOf(charge, now))
 }
 

@@ -66,9 +66,10 @@ type MatchApp = Pick<App, 'vault' | 'systemClock'>
 export type PaymentGroup = { company: Company; payments: ReceivedPix[]; arrival: Arrival }
 
 /**
- * Matches payments of several companies with few statements. With 'skip', it waits for no other
- * transaction: if one has locked something of a company, the result of that company is null, and
- * nothing of it is changed.
+ * Matches payments of several companies with few statements. With 'skip', it waits for no lock: if
+ * another transaction has locked something of a company, the result of that company is null, and
+ * nothing of it is changed. Only if one makes the same customer now, it waits for that, after the
+ * books. So nobody may make customers and lock charges, payments or books after that.
  */
 export async function matchGroups(
   tx: Tx,

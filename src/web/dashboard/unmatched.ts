@@ -153,16 +153,15 @@ ${isAtOnce(visit, payment, suggestion) && settleAtOnce(visit, payment, id)}</div
 /** Whether there is nothing to ask before a charge is settled: amount and payer fit. */
 const isAtOnce = (
   { can }: Visit,
-  { amount, returned = 0, settled, status }: ShownPayment,
-  { charge, asked, isProbable, signs }: Suggestion,
+  { settled, status }: ShownPayment,
+  { charge, isProbable, signs }: Suggestion,
 ): boolean =>
   can('payments:write') &&
   status === 'UNMATCHED' &&
   !settled &&
   isSettleable(charge) &&
   isProbable &&
-  signs.includes('amount') &&
-  asked === amount - returned
+  signs.includes('amount')
 
 const settleAtOnce = (visit: Visit, { endToEndId }: ShownPayment, chargeId: string): Html =>
   visit.formOf(

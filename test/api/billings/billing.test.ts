@@ -303,6 +303,9 @@ test('a charge that its bank has an order for is not settled by hand, until ever
   const refused = async () => {
     const { status, body } = await settleWithStray(client, charge!.id)
     assert.deepEqual([status, body.errors[0].code], [409, 'charge_in_collection'])
+    const [waiting] = (await client.get('/payment/unmatched?limit=1')).body.data
+    const path = `/payment/unmatched/${waiting.endToEndId}/suggestions`
+    assert.deepEqual((await client.get(path)).body.data, [], 'it is not suggested either')
   }
   await refused()
   // The first attempt has failed, and the bank tries again.

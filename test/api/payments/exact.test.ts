@@ -8,6 +8,8 @@ import { expireDueCharges, reconcileDue } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
 import {
   balancesOf,
+  decisionOf,
+  disputeOf,
   makeCharge,
   movementsOf,
   pay,
@@ -111,6 +113,40 @@ test('what is not exact waits for a decision', async () => {
     assert.equal(body.data[0].endToEndId, one!.endToEndId)
   }
   assert.deepEqual(await stateOf(client, id), OPEN)
+  await requireClean(client, true)
+})
+
+test('money that the bank has returned settles nothing, so that the charge can still be paid', async () => {
+  const client = await shop()
+  const { id, brCode } = await charge(client, 1990)
+  const now = api.clock.now()
+  const returned = (amount: number) => [
+    {
+      returnId: `D99999999202608201500${String(++count).padStart(11, '0')}`,
+      orderId: null,
+      amount: toCents(amount),
+      at: now,
+      reason: 'OTHER' as const,
+    },
+  ]
+  await record(client, [{ returns: returned(1990) }, { returns: returned(1) }])
+  assert.deepEqual(await stateOf(client, id), OPEN)
+  await pay(api, brCode)
+  assert.deepEqual(await stateOf(client, id), PAID)
+  await requireClean(client, true)
+})
+
+test('a charge that was paid after the payment arrived could be paid by it too, so none is chosen', async () => {
+  const client = await shop()
+  const [one, two] = [await charge(client, 1990), await charge(client, 1990)]
+  const receivedAt = api.clock.now()
+  api.clock.advance(60)
+  await pay(api, one.brCode)
+  // Reconciliation learns of the payment days later.
+  api.clock.advance(600)
+  await record(client, [{ receivedAt }])
+  assert.deepEqual(await stateOf(client, two.id), OPEN)
+  assert.equal((await balancesOf(api, client)).unmatched, 1990)
   await requireClean(client, true)
 })
 
@@ -274,6 +310,27 @@ test('a payer with very many charges is left to a person', async () => {
   assert.deepEqual(await stateOf(client, id), OPEN)
 })
 
+test('what one payment costs does not grow with the customers of a tax id', async () => {
+  const client = await shop()
+  const { id } = await charge(client, 1990)
+  const twins = (count: number) =>
+    api.rows(
+      `insert into customers (company_id, id, name, status, tax_id_index, sealed, origin,
+         created_at, updated_at)
+       select company_id, gen_random_uuid(), name, status, tax_id_index, sealed, 'client',
+         created_at, updated_at
+       from customers, generate_series(1, $2::int) where company_id = $1 and origin = 'charge'`,
+      [client.company.id, count],
+    )
+  await twins(499)
+  assert.equal((await receive(client, 1990)).settled.chargeId, id)
+  const next = await charge(client, 2990)
+  await twins(1)
+  assert.equal((await receive(client, 2990)).status, 'UNMATCHED')
+  assert.deepEqual(await stateOf(client, next.id), OPEN)
+  await requireClean(client)
+})
+
 test('the charge can be refunded, and returned by the bank, like any other', async () => {
   const client = await shop()
   const { id } = await charge(client, 1990)
@@ -282,4 +339,20 @@ test('the charge can be refunded, and returned by the bank, like any other', asy
   const path = `${SANDBOX_PAYMENT}/${endToEndId}/return`
   assert.equal((await client.post(path, { value: 1000 })).status, 201)
   await requireClean(client)
+})
+
+test('the payer can dispute it, and the charge and the books follow', async () => {
+  for (const decision of ['won', 'lost']) {
+    const client = await shop()
+    const { id } = await charge(client, 1990)
+    const { endToEndId } = await receive(client, 1990)
+    const opened = await client.post(disputeOf(endToEndId), { reason: 'FRAUD' })
+    assert.equal(opened.status, 201, opened.text)
+    assert.equal(opened.body.data.chargeId, id)
+    const { status, text } = await client.post(decisionOf(opened.body.data.id), { decision })
+    assert.equal(status, 200, text)
+    const after = decision === 'won' ? PAID : ['COMPLETED', 'REFUNDED']
+    assert.deepEqual(await stateOf(client, id), after)
+    await requireClean(client)
+  }
 })

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../../src/core/audits/commands.ts'
+import { matchPayments } from '../../../src/core/payments/match.ts'
+import { toCents } from '../../../src/lib/money.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { makeCharge, order, SANDBOX_PAYMENT } from '../../support/payments.ts'
 
@@ -113,4 +115,24 @@ test('who sends a Pix to the key becomes a customer when the merchant keeps the 
     (await customers(client)).map(({ name }: { name: string }) => name),
     ['Maria da Silva'],
   )
+})
+
+test('a name with a character that no column takes does not hold back the money', async () => {
+  const client = await api.client()
+  const { correlationID } = await makeCode(client)
+  const txid = correlationID.slice('qrs_0'.length)
+  const from = { ...MARIA, name: 'Maria\0 da Silva' }
+  const pixOf = (n: number, fields: { txid: string | null }) => ({
+    endToEndId: `E9999999920260820150000000000${n}`,
+    amount: toCents(250),
+    receivedAt: api.clock.now(),
+    payer: from,
+    ...fields,
+  })
+  const arrival = { source: 'simulated' as const, now: api.clock.now() }
+  const sent = [pixOf(7001, { txid }), pixOf(7002, { txid: null })]
+  await api.app.db.transaction((tx) => matchPayments(tx, api.app, client.company, sent, arrival))
+  assert.equal((await newest(client)).customer.name, 'Maria da Silva')
+  const path = `/payment/unmatched/${sent[1]!.endToEndId}/accept`
+  assert.equal((await client.post(path)).status, 200)
 })

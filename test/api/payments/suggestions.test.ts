@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, payer, startApi } from '../../support/api.ts'
-import { makeCharge, pay, SANDBOX_PAYMENT, stateOf } from '../../support/payments.ts'
+import { makeCharge, pay, returnOf, SANDBOX_PAYMENT, stateOf } from '../../support/payments.ts'
 
 const api = await startApi()
 
@@ -99,4 +99,21 @@ test('at most three are suggested, and nothing of another company', async () => 
   assert.equal((await client.get('/payment/unmatched/%00/suggestions')).status, 404)
   const limited = await api.client({}, { scopes: ['payments:write'] })
   assert.equal((await limited.get(path)).status, 403)
+})
+
+test('what the bank has returned of a payment is not counted: the rest is compared', async () => {
+  const client = await api.client()
+  const [whole, rest] = [
+    await makeCharge(client, 1990, { customer: payer(MARIA) }),
+    await makeCharge(client, 990, { customer: payer(MARIA) }),
+  ]
+  const endToEndId = await receive(client, 1990, MARIA)
+  const path = returnOf(endToEndId)
+  assert.equal((await client.post(path, { value: 1000 })).status, 201)
+  const found = await suggestionsOf(client, endToEndId)
+  const seen = found.map(({ chargeId, probable }: (typeof found)[number]) => [chargeId, probable])
+  assert.deepEqual(seen, [
+    [rest.id, true],
+    [whole.id, false],
+  ])
 })
