@@ -97,6 +97,7 @@ test('only an active product of a price that can be charged again and again is a
     frequency: 'WEEKLY',
     dayDue: 3,
     dayGenerateCharge: null,
+    split: null,
   })
   const own = termsOf({ ...product, dayDue: 7, dayGenerateCharge: 28 })
   assert.deepEqual([own.dayDue, own.dayGenerateCharge], [7, 28])

@@ -22,7 +22,9 @@ comment on table recipients is 'Those who get parts of what a company is paid.';
 alter table balances add column recipients bigint not null default 0;
 alter table balances add constraint balances_recipients
   check (recipients between 0 and 9007199254740991) not valid;
-alter table postings add column recipients bigint;
+alter table postings add column recipients bigint default 0;
+-- contract since 0067: no version before knows the column.
+alter table postings alter column recipients drop default;
 alter table postings add constraint postings_recipients check (recipients >= 0) not valid;
 
 create table recipient_entries (

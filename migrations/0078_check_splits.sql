@@ -1,8 +1,6 @@
 -- no transaction
 alter table balances validate constraint balances_recipients;
 alter table postings validate constraint postings_recipients;
-alter table postings validate constraint postings_debit_check;
-alter table postings validate constraint postings_credit_check;
 alter table withdrawals validate constraint withdrawals_recipient;
 alter table withdrawals validate constraint withdrawals_recipient_key;
 -- The mails that bound how often keys of recipients are changed.

@@ -1,21 +1,26 @@
 -- If a table is in use for long, nothing waits behind this: it is tried again at the next start.
 set local lock_timeout = '5s';
 
--- What is held because payers claim it back. The version before does not know it, so it leaves it
--- out of its postings: there it is null.
+-- What is held because payers claim it back. What was posted before has 0. The version before leaves
+-- it out of its postings: there it is null, so there is no default.
 alter table balances add column disputed bigint not null default 0;
 alter table balances add constraint balances_disputed
   check (disputed between 0 and 9007199254740991) not valid;
-alter table postings add column disputed bigint;
+alter table postings add column disputed bigint default 0;
+-- contract since 0067: no version before knows the column.
+alter table postings alter column disputed drop default;
 alter table postings add constraint postings_disputed check (disputed >= 0) not valid;
+-- Both new accounts, because each change reads all postings: the next one has `recipients`.
 alter table postings drop constraint postings_debit_check;
 -- contract since 0067: it refuses less than the one before.
 alter table postings add constraint postings_debit_check check (
-  debit in ('bank', 'available', 'pending', 'held', 'unmatched', 'disputed')) not valid;
+  debit in ('bank', 'available', 'pending', 'held', 'unmatched', 'disputed', 'recipients')
+) not valid;
 alter table postings drop constraint postings_credit_check;
 -- contract since 0067: it refuses less than the one before.
 alter table postings add constraint postings_credit_check check (
-  credit in ('bank', 'available', 'pending', 'held', 'unmatched', 'disputed')) not valid;
+  credit in ('bank', 'available', 'pending', 'held', 'unmatched', 'disputed', 'recipients')
+) not valid;
 -- A dispute holds its money also if it was withdrawn.
 alter table postings drop constraint postings_available_check;
 -- contract since 0067: it refuses less than the one before.

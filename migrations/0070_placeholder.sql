@@ -1,1 +1,0 @@
--- In place of a migration of another branch. It goes at the merge.
