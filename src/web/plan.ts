@@ -92,7 +92,7 @@ function chargeFact({ app, company, language, chosen }: PlanPage, charge: Charge
   const words = isOpen ? (isLate ? texts.late : texts.open) : texts.states[charge.status]
   return [
     `${texts.part(plan!.number, plan!.count)} · ${formatDay(terms.dueDate)}`,
-    html`${formatReais(total)}${was}<br><span class="soft small">${words}</span>${link && html` <a href="${url}">${link}<span class="hide"> ${texts.part(plan!.number, plan!.count)}</span></a>`}`,
+    html`${formatReais(total)}${was}<br><span class="soft small">${words}</span>${link && html`<br><a href="${url}">${link}<span class="hide"> ${texts.part(plan!.number, plan!.count)}</span></a>`}`,
   ]
 }
 

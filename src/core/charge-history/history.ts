@@ -113,6 +113,10 @@ const OF_REFUNDS: Kind[] = [
   'SPLIT_GIVEN',
 ]
 
+/** How much of the money of a charge its payer disputes. */
+export const disputedOf = ({ disputes }: Pick<History, 'disputes'>): number =>
+  disputes.reduce((sum, { held }) => sum + held, 0)
+
 /** The entries of the ledger about a charge, found by the payments and refunds that they name. */
 async function entriesOf(db: Tx, about: About): Promise<StatementEntry[]> {
   const { charge, refunds, disputes, unmatched } = about

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import type { Author } from '../../core/activity/rules.ts'
 import { find as findBilling } from '../../core/billings/store.ts'
-import { type History, historyOf } from '../../core/charge-history/history.ts'
+import { disputedOf, type History, historyOf } from '../../core/charge-history/history.ts'
 import { type Moment, momentsOf, whyUnpaid } from '../../core/charge-history/moments.ts'
 import { HISTORY } from '../../core/charge-history/texts.ts'
 import { arrivedText, mailText, payerBankOf, titleOf } from '../../core/charge-history/words.ts'
@@ -9,10 +9,10 @@ import { findCharge } from '../../core/charges/commands.ts'
 import {
   amountAt,
   asOf,
-  type Charge,
   isSettleable,
   isSubscriptionLink,
   receivedOf,
+  refundableOf,
 } from '../../core/charges/rules.ts'
 import { AGREEMENT } from '../../core/recurrences/texts.ts'
 import { whatHappened } from '../../core/recurrences/words.ts'
@@ -134,13 +134,19 @@ function openWords({ charge, opening, mails, unsent }: History, now: Date): stri
   ].filter((sentence) => sentence !== false)
 }
 
-function paidWords(charge: Charge): string[] {
+function paidWords(history: History): string[] {
+  const { charge } = history
+  const disputed = disputedOf(history)
   const { refunded, shortfall, paymentDate, paymentStatus, releaseAt } = charge
   return [
     `Paid: ${formatReais(receivedOf(charge))} arrived at ${paymentDate!.toISOString()}.`,
     shortfall > 0 && words.shortBy(formatReais(shortfall)),
     refunded > 0 && `${formatReais(refunded)} went back to the payer, or is on its way.`,
-    paymentStatus === 'PAID' && releaseAt !== null && words.releaseAt(releaseAt.toISOString()),
+    disputed > 0 && `${formatReais(disputed)} are held, because the payer disputes the payment.`,
+    paymentStatus === 'PAID' &&
+      releaseAt !== null &&
+      disputed < refundableOf(charge) &&
+      words.releaseAt(releaseAt.toISOString()),
     paymentStatus === 'RECEIVED' && `${words.released}.`,
   ].filter((sentence) => sentence !== false)
 }
@@ -154,7 +160,7 @@ async function explain({ app, company }: Caller, history: History): Promise<stri
   const today = localDateOf(app.clock.now())
   const state =
     charge.status === 'COMPLETED'
-      ? paidWords(charge)
+      ? paidWords(history)
       : unpaid
         ? [words.unpaid[unpaid]]
         : openWords(history, app.clock.now())

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import type { Author } from '../../core/activity/rules.ts'
-import { type History, historyOf } from '../../core/charge-history/history.ts'
+import { disputedOf, type History, historyOf } from '../../core/charge-history/history.ts'
 import { type Moment, momentsOf, whyUnpaid } from '../../core/charge-history/moments.ts'
 import {
   arrivedText,
@@ -409,9 +409,12 @@ ${text && html`<p class="soft">${text}</p>`}${traces(visit, history, moment)}</l
   )
 }
 
-function plannedRelease({ charge }: History, texts: ChargeTexts): Html | false {
+function plannedRelease(history: History, texts: ChargeTexts): Html | false {
+  const { charge } = history
   const { paymentStatus, releaseAt } = charge
   if (paymentStatus !== 'PAID' || releaseAt === null) return false
+  // What is disputed waits for that to end.
+  if (disputedOf(history) >= refundableOf(charge)) return false
   return html`<p class="soft">${texts.releaseAt(formatMoment(releaseAt))}</p>`
 }
 
@@ -498,8 +501,8 @@ function disputeWords(
   { language, url }: Visit,
   { id, status }: History['disputes'][number],
 ): Omit<Words, 'title'> {
-  const { states, title } = DISPUTES[language]
-  const link = html`<a href="${url(`/disputes/${toPublic('dispute', id)}`)}">${title}</a>`
+  const { states, open } = DISPUTES[language]
+  const link = html`<a href="${url(`/disputes/${toPublic('dispute', id)}`)}">${open}</a>`
   return { tone: 'warn', text: html`${pill(states[status], DISPUTE_TONES[status])}<br>${link}` }
 }
 

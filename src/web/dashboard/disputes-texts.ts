@@ -4,6 +4,7 @@ import type { ReturnReason } from '../../provider/port.ts'
 
 const pt = {
   title: 'Disputas',
+  open: 'Ver a disputa',
   intro:
     'Pagamentos que alguém contestou pelo Mecanismo Especial de Devolução (MED) do Pix. O valor fica reservado até o banco decidir.',
   states: {
@@ -80,6 +81,7 @@ type Texts = typeof pt
 
 const en: Texts = {
   title: 'Disputes',
+  open: 'View the dispute',
   intro:
     'Payments that somebody disputes by the special return mechanism of Pix (MED). The amount is held until the bank has decided.',
   states: {
