@@ -130,6 +130,27 @@ test('under changed rules an open charge waits for what comes next, and never fo
   )
 })
 
+test('an event that a server with a faster clock has said is not said again under new rules', () => {
+  fc.assert(
+    fc.property(dues, ruleDays, fc.integer({ min: 1, max: 5000 }), (due, days, behind_ms) => {
+      let charge = chargeOf(due, [])
+      const events: string[] = []
+      const say = (at: Date) => {
+        const changes = saidNow(charge, days, at)?.changes ?? []
+        events.push(...changes.flatMap(({ event }) => event ?? []))
+        charge = changes.at(-1)?.charge ?? charge
+      }
+      for (let at = charge.noticeAt; at; at = charge.noticeAt) {
+        say(at)
+        charge = underRules(charge, days, new Date(at.getTime() - behind_ms))?.charge ?? charge
+        // What it is given back to say is only a reminder, whose row says that it was said.
+        say(at)
+      }
+      assert.equal(new Set(events).size, events.length, events.join())
+    }),
+  )
+})
+
 test('a message that is found at night waits until nine, and by day it does not wait', () => {
   fc.assert(
     fc.property(
