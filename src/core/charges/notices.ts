@@ -76,7 +76,8 @@ export function saidNow(charge: Charge, days: readonly number[], now: Date): Sai
   const { notices, reminders } = calendarOf(due.terms, days)
   const events = notices.filter(isMissing)
   const [reminder = null] = reminders
-    .filter((one) => isMissing(one) && one.until > now)
+    // At night a mail waits, perhaps until it is of no use. Then nobody is told of one.
+    .filter((one) => isMissing(one) && one.until > awakeAt(now))
     .sort((a, b) => b.day - a.day)
   const changes: Change[] =
     events.length === 0

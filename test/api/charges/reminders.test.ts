@@ -172,6 +172,8 @@ test('of the reminders that were missed only the latest is said, and none out of
   assert.deepEqual(await missed([-3, -1, 0, 1, 3], nine(4)), [3])
   assert.deepEqual(await missed([-3, -1], nine(0)), [-1], 'the due date is not over')
   assert.deepEqual(await missed([-3, 0], nine(4)), [], 'before the due date, after it')
+  const night = atHour(DUE, 22)
+  assert.deepEqual(await missed([-1, 0], night), [], 'its mail would wait for a day too late')
 })
 
 test('whose rule has no mail, or who has no address, gets none, and the event says so', async () => {
