@@ -12,6 +12,8 @@ import type { Form, Site } from './site.ts'
 
 type Named = { Params: { token: string } }
 
+/** What a mail program posts. It follows no redirect. */
+const ONE_CLICK = 'List-Unsubscribe'
 /** A mail program posts no more than two words. */
 const MAX_BODY = 4096
 
@@ -25,7 +27,7 @@ export function registerUnsubscribe(scope: FastifyInstance, site: Site): void {
     own.addContentTypeParser(
       'multipart/form-data',
       { parseAs: 'string', bodyLimit: MAX_BODY },
-      async () => ({}),
+      async () => ({ [ONE_CLICK]: 'One-Click' }),
     )
     own.get<Named>('/reminders/:token', async (request, reply) => {
       const { reader } = await lookUp(site, request.params.token)
@@ -34,8 +36,9 @@ export function registerUnsubscribe(scope: FastifyInstance, site: Site): void {
     own.post<Named>('/reminders/:token', async (request, reply) => {
       const { token } = request.params
       const { app, reader } = await lookUp(site, token)
-      const { again } = (request.body ?? {}) as Form
-      await changeStop(app, reader, again === undefined ? 'stop' : 'again')
+      const form = (request.body ?? {}) as Form
+      await changeStop(app, reader, form.again === undefined ? 'stop' : 'again')
+      if (ONE_CLICK in form) return show(site, request, reply, { ...reader, isStopped: true })
       const { chosen } = pageLanguageOf(request, reader.company.language)
       return reply.redirect(inLanguage(`/reminders/${token}`, chosen), 303)
     })

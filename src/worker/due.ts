@@ -161,7 +161,8 @@ export const noticeDueDates = found({
   kind: NOTICES,
   title: { pt: 'Avisar vencimentos', en: 'Say that charges are due' },
   isTimed: true,
-  max: 1000,
+  // Each may be a mail that is sealed, and nothing else runs meanwhile.
+  max: 200,
   failed: 'due dates were not told',
   act: (app, { companyId, ids, ...time }) =>
     app.db.transaction((tx) => noticeCharges(tx, withCompanyClock(app, time), companyId, ids)),

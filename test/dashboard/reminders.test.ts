@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { indexEmail } from '../../src/core/customers/sealing.ts'
 import { FIRST_TEXTS } from '../../src/core/letters/reminders.ts'
+import { indexStop } from '../../src/core/reminders/stops.ts'
 import { insertStop } from '../../src/core/reminders/store.ts'
 import { atHour } from '../../src/pix/local-time.ts'
 import { payer, startApi } from '../support/api.ts'
@@ -120,7 +120,7 @@ test('the timeline of a charge and the page of its customer say what became of r
      where company_id = $1 and kind = 'reminder'`,
     [client.company.id],
   )
-  const index = indexEmail(api.app.vault, client.company.id, payer().email)
+  const index = indexStop(api.app.vault, client.company.id, payer().email)
   await insertStop(api.app.db, client.company.id, index, api.clock.now())
   await moveTo(client, atHour('2026-08-27', 12).toISOString())
   const { text } = await owner.get(`/charges/${body.data.id}`)

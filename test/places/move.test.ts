@@ -7,7 +7,10 @@ import { cancelMove, moveCompany, type Step } from '../../src/core/moves/move.ts
 import { readTables } from '../../src/core/moves/tables.ts'
 import { locate } from '../../src/core/places/directory.ts'
 import { appsOf } from '../../src/core/places/front.ts'
-import type { Uuid } from '../../src/lib/ids.ts'
+import { noticeCharges } from '../../src/core/reminders/commands.ts'
+import { indexStop } from '../../src/core/reminders/stops.ts'
+import { insertStop } from '../../src/core/reminders/store.ts'
+import { fromPublic, type Uuid } from '../../src/lib/ids.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { isLong } from '../support/long.ts'
 import { until } from '../support/until.ts'
@@ -40,6 +43,20 @@ async function makeShop(): Promise<Client> {
   }
   await logged()
   return client
+}
+
+/** Gives a company reminders, one that was said, and a payer who wants none. */
+async function remind(client: Client): Promise<void> {
+  const { id } = client.company
+  const rules = [{ day: -3, enabled: true, channel: 'EMAIL' }]
+  assert.equal((await client.put('/reminder', { rules })).status, 200)
+  const terms = { dueDate: '2026-08-28', customer: payer(), devMode: true }
+  const made = await client.post('/charge/pix', { amount: 1000, ...terms })
+  const then = { ...second, clock: { now: () => new Date('2026-08-25T15:00:00Z') } }
+  const charges = [fromPublic('charge', made.body.data.id)!]
+  await second.db.transaction((tx) => noticeCharges(tx, then, id, charges))
+  const index = indexStop(second.vault, id, payer().email)
+  await insertStop(second.db, id, index, second.systemClock.now())
 }
 
 /** Waits for what is written after the answers. */
@@ -88,6 +105,7 @@ function withoutLogs({ activity, api_requests, api_keys, ...rest }: Record<strin
 test('a company is moved with every row, and works on with the same key and cursor', async () => {
   const client = await makeShop()
   const { id } = client.company
+  await remind(client)
   const { body: feed } = await client.get('/event?limit=2')
   const cursor = feed.data.at(-1).id
   await logged()
@@ -95,6 +113,11 @@ test('a company is moved with every row, and works on with the same key and curs
   await moveCompany({ companyId: id, urls: api.places, from: 2, to: 1, ...QUICK })
   const after = await rowsIn(1, id)
   assert.deepEqual(withoutLogs(after), withoutLogs(before))
+  const ofReminders = ['reminder_rules', 'reminder_changes', 'reminders', 'reminder_stops']
+  assert.deepEqual(
+    ofReminders.map((name) => after[name]!.length),
+    [1, 1, 1, 1],
+  )
   for (const row of before.activity!) assert.ok(after.activity!.includes(row))
   assert.deepEqual(isEmpty(await rowsIn(2, id)), [])
   const made = await client.post('/charge/pix', { amount: 7700, customer: payer() })

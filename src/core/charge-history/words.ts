@@ -66,7 +66,7 @@ export function reminderText(
   texts: HistoryTexts,
 ): string | null {
   if (unmailed !== null) return texts.unmailed[unmailed]
-  if (outcome === 'SENT') return null
+  if (outcome === 'SENT' || outcome === 'GONE') return null
   // A mail that has expired was not sent because the charge was paid, or the rule is off.
   return outcome === 'EXPIRED' ? texts.reminderExpired : mailText({ outcome, reason }, texts)
 }

@@ -2,6 +2,7 @@ import { violatedConstraint } from '../../db/database.ts'
 import { forEachLimited } from '../../lib/for-each-limited.ts'
 import { Problem, type ProblemCode, problem } from '../../lib/problems.ts'
 import type { Company } from '../companies/rules.ts'
+import { findCompany } from '../companies/store.ts'
 import {
   claim,
   type FindStored,
@@ -38,7 +39,10 @@ export type BatchCall = {
 }
 
 /** A batch, with the reason why a charge that has not begun is not tried any more. */
-type Running = BatchCall & { stopFor(draft: Draft): Problem | null }
+type Running = BatchCall & {
+  stopFor(draft: Draft): Problem | null
+  companyNow(): Promise<Company>
+}
 
 /**
  * Creates many charges, each by itself, as many at once as are written together. With an
@@ -55,6 +59,7 @@ export async function createBatch(
 ): Promise<Outcome[]> {
   const { guard, pace } = call
   const isResumed = guard !== null && !(await begin(app, company, guard))
+  const companyNow = readAgain(app, company)
   const outcomes: Outcome[] = []
   let stop: Problem | null = null
   const stopFor = ({ devMode }: Draft) => (stop && concerns(stop, devMode) ? stop : null)
@@ -62,7 +67,7 @@ export async function createBatch(
     if (draft instanceof Problem) outcomes[i] = { refusal: draft }
     else {
       const part = guard && guardOfPart(app.vault, guard, String(i))
-      const own = { ...call, guard: part, stopFor, pace: i > 0 ? pace : noWait }
+      const own = { ...call, guard: part, stopFor, companyNow, pace: i > 0 ? pace : noWait }
       const outcome = await createOne(app, company, draft, own, isResumed).catch((error) => {
         stop = problem('service_unavailable')
         throw error
@@ -76,6 +81,22 @@ export async function createBatch(
 }
 
 const noWait = async () => {}
+
+/** Open charges follow new days of reminders a minute later: by then no charge has old ones. */
+const READ_AGAIN_MS = 15_000
+
+/** The company of a batch, which may take minutes while its rules of reminders change. */
+function readAgain({ db, systemClock }: AppWithBatches, company: Company): () => Promise<Company> {
+  const now_ms = () => systemClock.now().getTime()
+  let [current, read_ms] = [company, now_ms()]
+  return async () => {
+    if (now_ms() - read_ms < READ_AGAIN_MS) return current
+    read_ms = now_ms()
+    const { reminderDays } = (await findCompany(db, company.id)) ?? current
+    current = { ...company, reminderDays }
+    return current
+  }
+}
 
 /** Charges in devMode do not need the bank that does not answer. */
 const concerns = ({ code }: Problem, devMode: boolean): boolean =>
@@ -113,7 +134,8 @@ async function createOne(
   const seal = guard && ((charge: Charge) => sealId(app, guard, charge))
   try {
     const showing = { show: (charge: Charge) => charge, seal, guard }
-    const { shown: charge, repeated } = await createCharge(app, company, draft, showing, matchPaid)
+    const current = await call.companyNow()
+    const { shown: charge, repeated } = await createCharge(app, current, draft, showing, matchPaid)
     // It was made by another request, so its id is not stored with it.
     if (repeated && seal) await store(app.db, company.id, seal(charge), app.systemClock.now())
     return { charge, repeated }

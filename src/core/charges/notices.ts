@@ -1,3 +1,4 @@
+import { createMemo } from '../../lib/memo.ts'
 import { type DueTerms, firstLateDay, lastDayInTime } from '../../pix/due-amount.ts'
 import { addDays, atHour, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { NoticeType } from '../events.ts'
@@ -11,21 +12,32 @@ const QUIET_HOUR = 21
 /** A reminder of an open charge: when it comes, and until when it is of use. */
 export type Reminder = { day: number; at: Date; until: Date }
 
+/** Everything that is said about an open charge, if it stays open. */
+type Calendar = { notices: { event: NoticeType; at: Date }[]; reminders: Reminder[] }
+
+/** Days are slow to calculate, and many charges of a company have the same. */
+const calendars = createMemo<Calendar>(4096)
+
+const calendarOf = (terms: DueTerms, days: readonly number[]): Calendar =>
+  calendars.of(`${terms.dueDate} ${terms.daysAfterDue} ${days.join()}`, () => {
+    const end = endOf(terms)
+    return { notices: noticesOf(terms, end), reminders: remindersOf(terms, days, end) }
+  })
+
 /** The moments at which something is said about the due date of an open charge. */
-const noticesOf = (terms: DueTerms): { event: NoticeType; at: Date }[] =>
+const noticesOf = (terms: DueTerms, end: Date): Calendar['notices'] =>
   [
     { event: 'charge.due' as const, at: startOfDay(lastDayInTime(terms)) },
     { event: 'charge.overdue' as const, at: startOfDay(firstLateDay(terms)) },
-  ].filter(({ at }) => at < endOf(terms))
+  ].filter(({ at }) => at < end)
 
 /**
  * The reminders of a charge, by the days of its company's rules. They count from the last day in
  * time, because a due date that is no business day moves. One that comes before the due date is
  * over has no sense after it.
  */
-function remindersOf(terms: DueTerms, days: readonly number[]): Reminder[] {
+function remindersOf(terms: DueTerms, days: readonly number[], end: Date): Reminder[] {
   const due = lastDayInTime(terms)
-  const end = endOf(terms)
   const dueEnd = startOfDay(addDays(due, 1))
   return days
     .map((day) => ({
@@ -36,13 +48,14 @@ function remindersOf(terms: DueTerms, days: readonly number[]): Reminder[] {
     .filter(({ at }) => at < end)
 }
 
+const earliest = (moments: { at: Date }[]): Date | null =>
+  moments.length === 0 ? null : new Date(Math.min(...moments.map(({ at }) => at.getTime())))
+
 /** When something is to be said next, after a moment: of the due date, or a reminder. */
 export function nextNotice(due: Due | null, days: readonly number[], after: Date): Date | null {
   if (due === null) return null
-  const moments = [...noticesOf(due.terms), ...remindersOf(due.terms, days)]
-    .map(({ at }) => at.getTime())
-    .filter((at_ms) => at_ms > after.getTime())
-  return moments.length === 0 ? null : new Date(Math.min(...moments))
+  const { notices, reminders } = calendarOf(due.terms, days)
+  return earliest([...notices, ...reminders].filter(({ at }) => at > after))
 }
 
 /** What is to be said now. Each is said once: the next moment is written with it. */
@@ -60,9 +73,11 @@ export function saidNow(charge: Charge, days: readonly number[], now: Date): Sai
   if (due === null || noticeAt === null || noticeAt > now || status !== 'OPEN') return null
   const next = { ...charge, noticeAt: nextNotice(due, days, now) }
   const isMissing = ({ at }: { at: Date }) => at >= noticeAt && at <= now
-  const events = noticesOf(due.terms).filter(isMissing)
-  const [reminder = null] = remindersOf(due.terms, days)
-    .filter((one) => isMissing(one) && one.until > now)
+  const { notices, reminders } = calendarOf(due.terms, days)
+  const events = notices.filter(isMissing)
+  const [reminder = null] = reminders
+    // At night a mail waits, perhaps until it is of no use. Then nobody is told of one.
+    .filter((one) => isMissing(one) && one.until > awakeAt(now))
     .sort((a, b) => b.day - a.day)
   const changes: Change[] =
     events.length === 0
@@ -71,11 +86,19 @@ export function saidNow(charge: Charge, days: readonly number[], now: Date): Sai
   return { changes, reminder }
 }
 
-/** The charge under changed rules. Null if nothing changes; what is due is said by its own task. */
+/**
+ * The charge under changed rules. Null if nothing changes; what is due is said by its own task. A
+ * server whose clock is ahead may have said the next event already: those before `noticeAt` are
+ * not said again. Reminders are kept, so they are not said twice either.
+ */
 export function underRules(charge: Charge, days: readonly number[], now: Date): Change | null {
   const { due, noticeAt, status } = charge
-  if (status !== 'OPEN' || (noticeAt !== null && noticeAt <= now)) return null
-  const next = nextNotice(due, days, now)
+  if (due === null || status !== 'OPEN' || (noticeAt !== null && noticeAt <= now)) return null
+  const { notices, reminders } = calendarOf(due.terms, days)
+  const next = earliest([
+    ...notices.filter(({ at }) => noticeAt !== null && at >= noticeAt),
+    ...reminders.filter(({ at }) => at > now),
+  ])
   if (next?.getTime() === noticeAt?.getTime()) return null
   return { charge: { ...charge, noticeAt: next }, event: null, at: now }
 }

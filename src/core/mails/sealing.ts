@@ -18,6 +18,8 @@ export type AboutReminder = {
     chargeId: Uuid
     occasion: string
     number: number
+    /** Of a debit that has failed: when the bank tries again. Null: never. */
+    nextTry?: string | null
     /** The clock of the company when it was queued: what it says is of that time. */
     clockAhead_ms: number
   }

@@ -208,13 +208,19 @@ async function matchCollected(job: BillingJob, endToEndIds: string[]): Promise<b
   await app.db.transaction((tx) => matchPayments(tx, app, company, outcome.value, arrival))
   // If the payment does not match the charge, the merchant decides about it and the charge fails.
   const { nextAt } = (await billings.find(app.db, company.id, job.billing.chargeId))!
-  return nextAt === null ? true : failUnpaid(job)
+  return nextAt === null ? true : failUnpaid(job, 'debited')
 }
 
 const ENDS = { COMPLETED: 'PAID', CANCELED: 'CANCELED', EXPIRED: 'FAILED' } as const
 
-/** Ends the charge of a billing: the bank does not try to collect it again. */
-async function failUnpaid({ app, company, billing }: BillingJob): Promise<boolean> {
+/**
+ * Ends the charge of a billing: the bank does not try to collect it again. Whose money has come,
+ * but does not match, is not told that the debit has failed.
+ */
+async function failUnpaid(
+  { app, company, billing }: BillingJob,
+  money: 'debited' | 'none' = 'none',
+): Promise<boolean> {
   const now = app.clock.now()
   await app.db.transaction(async (tx) => {
     const charge = await lockCharge(tx, company.id, billing.chargeId)
@@ -223,6 +229,7 @@ async function failUnpaid({ app, company, billing }: BillingJob): Promise<boolea
     }
     const change = failCharge(charge, now)
     await record(tx, [change])
+    if (money === 'debited') return
     await remindOfFailure(tx, app, change.charge, { number: 0, nextTry: null })
   })
   return true

@@ -2,8 +2,7 @@ import type { Language } from '../../lib/language.ts'
 import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { amountOn, lastDayInTime } from '../../pix/due-amount.ts'
-import { type LocalDate, localDateOf } from '../../pix/local-time.ts'
-import { debitDay } from '../billings/rules.ts'
+import { localDateOf } from '../../pix/local-time.ts'
 import { find as findBilling } from '../billings/store.ts'
 import { checkoutUrl } from '../charges/addresses.ts'
 import type { AppWithCharges } from '../charges/group.ts'
@@ -11,11 +10,12 @@ import { asOf, type Charge } from '../charges/rules.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { indexEmail, openPerson } from '../customers/sealing.ts'
+import { openPerson } from '../customers/sealing.ts'
 import { composeReminder, type ReminderLetter } from '../letters/reminders.ts'
 import type { AboutReminder } from '../mails/sealing.ts'
 import { unsubscribeUrl } from './addresses.ts'
 import { type ReminderRule, sortOf } from './rules.ts'
+import { indexStop } from './stops.ts'
 import { findStops, listRules } from './store.ts'
 
 type Named = AboutReminder['reminder'] & { companyId: Company['id'] }
@@ -38,7 +38,7 @@ export async function findReminderLetter(
   if (!company || company.suspendedAt || !charge?.payer || !rule) return null
   const { email: to } = openPerson(app.vault, companyId, charge.payer)
   if (!to) return null
-  const stops = await findStops(app.db, companyId, [indexEmail(app.vault, companyId, to)])
+  const stops = await findStops(app.db, companyId, [indexStop(app.vault, companyId, to)])
   const about = stops.length > 0 ? null : await aboutOf(app, charge, named)
   if (!about) return null
   return letterOf(company, rule, company.language, {
@@ -76,7 +76,7 @@ const ruleOf = (rules: ReminderRule[], { occasion, number }: Named): ReminderRul
 async function aboutOf(app: AppWithCharges, charge: Charge, named: Named): Promise<About | null> {
   const now = nowOf(app, named)
   const today = localDateOf(now)
-  if (named.occasion === 'COLLECTION_FAILED') return failureOf(app, charge, named.number, today)
+  if (named.occasion === 'COLLECTION_FAILED') return failureOf(app, charge, named)
   if (!charge.due || asOf(charge, now).status !== 'OPEN') return null
   const { terms } = charge.due
   return { amounts: amountOn(charge.amount, terms, today), dueDate: lastDayInTime(terms) }
@@ -86,13 +86,13 @@ async function aboutOf(app: AppWithCharges, charge: Charge, named: Named): Promi
 async function failureOf(
   app: AppWithCharges,
   charge: Charge,
-  attempt: number,
-  today: LocalDate,
+  { number, nextTry = null }: Named,
 ): Promise<About | null> {
   const billing = await findBilling(app.db, charge.companyId, charge.id)
-  if (!billing || charge.status !== (attempt === 0 ? 'EXPIRED' : 'OPEN')) return null
-  const nextTry = attempt === 0 ? null : debitDay(billing, today)
-  if (attempt > 0 && nextTry === null) return null
+  if (!billing || charge.status !== (number === 0 ? 'EXPIRED' : 'OPEN')) return null
+  // The bank may have tried that day already. The billing itself may not be written yet.
+  const isOver = nextTry && billing.nextAt && localDateOf(billing.nextAt) > nextTry
+  if (isOver) return null
   return { amounts: plain(charge.amount), dueDate: billing.dueOn, nextTry }
 }
 

@@ -5,11 +5,12 @@ import type { App } from '../app.ts'
 import { awakeAt } from '../charges/notices.ts'
 import type { Charge } from '../charges/rules.ts'
 import { toRealTime } from '../companies/clock.ts'
-import { emailIndexOf } from '../customers/sealing.ts'
+import { openPerson } from '../customers/sealing.ts'
 import { type Event, emit, reminderEvent } from '../events.ts'
 import { type SealedMail, sealMail } from '../mails/sealing.ts'
 import { queueSealed } from '../mails/store.ts'
 import type { Channel, FailedAttempt, Reminder, ReminderKey, Unmailed } from './rules.ts'
+import { indexStop } from './stops.ts'
 import * as store from './store.ts'
 
 /** What a reminder needs. The clock is the company's. */
@@ -63,9 +64,10 @@ async function reasonsAgainst(
   { vault }: Reminding,
   wanted: Wanted[],
 ): Promise<(Unmailed | null)[]> {
-  const indexes = wanted.map(({ charge: { companyId, payer }, channel }) =>
-    channel === 'EMAIL' && payer ? emailIndexOf(vault, companyId, payer) : null,
-  )
+  const indexes = wanted.map(({ charge: { companyId, payer }, channel }) => {
+    const email = channel === 'EMAIL' && payer && openPerson(vault, companyId, payer).email
+    return email ? indexStop(vault, companyId, email) : null
+  })
   const known = indexes.filter((index) => index !== null)
   const stops = await store.findStops(tx, wanted[0]?.charge.companyId ?? null!, known)
   const stopped = new Set(stops.map((index) => index.toString('hex')))
@@ -103,11 +105,12 @@ function mailOf(app: Reminding, wanted: Wanted): SealedMail {
   const { clock, systemClock, vault } = app
   const { companyId, chargeId, occasion, number } = keyOf(wanted)
   const now = systemClock.now()
+  const nextTry = wanted.occasion === 'COLLECTION_FAILED' && { nextTry: wanted.nextTry }
   const clockAhead_ms = clock.now().getTime() - now.getTime()
   return sealMail(vault, {
     companyId,
     kind: 'reminder',
-    letter: { reminder: { chargeId, occasion, number, clockAhead_ms } },
+    letter: { reminder: { chargeId, occasion, number, ...nextTry, clockAhead_ms } },
     createdAt: clock === systemClock ? awakeAt(now) : now,
     expiresAt: wanted.until && toRealTime(app, wanted.until),
     chargeId,

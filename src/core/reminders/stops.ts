@@ -1,15 +1,21 @@
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import type { Vault } from '../../lib/vault.ts'
 import type { AppWithCharges } from '../charges/group.ts'
 import { withCompanyClock } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { indexEmail, openPerson } from '../customers/sealing.ts'
+import { openPerson } from '../customers/sealing.ts'
+import { mailboxOf } from '../mails/rules.ts'
 import { readUnsubscribeToken } from './addresses.ts'
 import { deleteStop, findStops, insertStop } from './store.ts'
 
 /** An address that gets reminders of a company, or wants none any more. */
 export type Reader = { company: Company; email: string; index: Buffer; isStopped: boolean }
+
+/** By its mailbox: whoever wants no reminders gets none by another form of their address. */
+export const indexStop = (vault: Vault, companyId: Uuid, email: string): Buffer =>
+  vault.index(companyId, `reminders:${mailboxOf(email)}`)
 
 /** Whom the address in a reminder is for. Throws if it is none of ours. */
 export async function findReader(app: AppWithCharges, token: string): Promise<Reader> {
@@ -18,7 +24,7 @@ export async function findReader(app: AppWithCharges, token: string): Promise<Re
   const charge = named && (await app.charges.find(named))
   const email = charge?.payer && openPerson(app.vault, charge.companyId, charge.payer).email
   if (!company || !email) throw problem('charge_not_found')
-  const index = indexEmail(app.vault, company.id, email)
+  const index = indexStop(app.vault, company.id, email)
   return { company, email, index, isStopped: await isStopped(app, company.id, email) }
 }
 
@@ -28,7 +34,7 @@ export async function isStopped(
   companyId: Uuid,
   email: string,
 ): Promise<boolean> {
-  return (await findStops(db, companyId, [indexEmail(vault, companyId, email)])).length > 0
+  return (await findStops(db, companyId, [indexStop(vault, companyId, email)])).length > 0
 }
 
 /** Stops the reminders of a company to an address, or sends them again. It can be repeated. */

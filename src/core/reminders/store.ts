@@ -142,9 +142,12 @@ export async function insertSaid(tx: Tx, reminders: Reminder[]): Promise<void> {
   })
 }
 
-/** A reminder, and what became of its mail. Without an outcome the mail waits. */
+/**
+ * A reminder, and what became of its mail. Without an outcome the mail waits. GONE: it was deleted
+ * some time after it was over, so nobody knows any more.
+ */
 export type SentReminder = Omit<Reminder, 'companyId' | 'chargeId'> & {
-  outcome: MailOutcome | null
+  outcome: MailOutcome | 'GONE' | null
   reason: MailReason | null
 }
 
@@ -158,7 +161,7 @@ export const listSaid = (
 ): Promise<SentReminder[]> =>
   tx.query<Row & SentReminder>({
     text: `select r.occasion, r.number, r.said_at as "saidAt", r.mail_id as "mailId", r.unmailed,
-             case when m.id is null then 'SENT' else m.outcome end as outcome, m.reason
+             case when m.id is null then 'GONE' else m.outcome end as outcome, m.reason
            from reminders r
            left join mails m on m.company_id = r.company_id and m.id = r.mail_id
            where r.company_id = $1 and r.charge_id = $2 order by r.said_at limit $3`,

@@ -94,7 +94,9 @@ export function showReminders(rules: ReminderRule[]): Static<typeof RemindersVie
 
 /** Days that two rules have, in sentences. */
 export function dayFaults({ rules }: { rules?: unknown }): string[] {
-  const days = Array.isArray(rules) ? rules.map((rule) => (rule as Body)?.['day' as never]) : []
+  // Of a longer list its length is the fault, and to compare all with all would take long.
+  const listed = Array.isArray(rules) && rules.length <= MAX_RULES ? rules : []
+  const days = listed.map((rule) => (rule as Body)?.['day' as never])
   return days.flatMap((day, i) =>
     Number.isInteger(day) && days.indexOf(day) < i
       ? `rules[${i}].day: rules[${days.indexOf(day)}] has the day ${day} already; each day has one`

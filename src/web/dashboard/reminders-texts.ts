@@ -21,7 +21,7 @@ const pt = {
   intro:
     'Enviados às 9h, uma vez cada, enquanto a cobrança estiver em aberto. Quem paga não recebe mais.',
   failedIntro:
-    'Quando o banco não consegue debitar uma cobrança da assinatura, e a cada tentativa.',
+    'Enviados a cada vez que o banco não consegue debitar, e quando não há mais tentativas.',
   none: 'Sem lembretes, os pagadores não são avisados do vencimento.',
   suggestion: 'Sugestão: 3 dias antes, no dia, 1 e 5 dias depois. Você ativa cada um.',
   suggest: 'Usar a sugestão',

@@ -17,7 +17,7 @@ import type { Collection, Provider } from '../../../src/provider/port.ts'
 import { chargeTxid } from '../../../src/provider/txid.ts'
 import { billDue, generateDue } from '../../../src/worker/due.ts'
 import { startApi } from '../../support/api.ts'
-import { approvedSubscription, chargesOf } from '../../support/billing.ts'
+import { approvedSubscription, chargesOf, feedOf } from '../../support/billing.ts'
 import { balancesOf } from '../../support/payments.ts'
 import { makeSubscription } from '../../support/subscriptions.ts'
 
@@ -105,6 +105,7 @@ test('a callback makes a billing due earlier, never later', async () => {
 
 test('a collection whose payment does not match ends, and nothing more is collected', async () => {
   const { client, id, chargeId, billing, step } = await scheduled()
+  await client.put('/reminder', { failedCharges: { enabled: true, channel: 'EMAIL' } })
   const endToEndId = 'E99999999202608231100aaaaaaaaaaa'
   const attempts = [{ on: (await billing()).dueOn, status: 'PAID' as const, endToEndId }]
   const collection: Collection = { status: 'PAID', attempts }
@@ -118,6 +119,8 @@ test('a collection whose payment does not match ends, and nothing more is collec
   assert.deepEqual([status, nextAt], ['FAILED', null])
   assert.equal((await balancesOf(api, client)).unmatched, 1)
   assert.notEqual((await chargesOf(client, id))[0]!.status, 'OPEN')
+  const told = (await feedOf(client)).map(({ type }) => type)
+  assert.ok(!told.includes('charge.reminder'), 'whose money has gone is not told that it has not')
 })
 
 test('an agreement expires by its company’s clock, and is then canceled at the bank', async () => {

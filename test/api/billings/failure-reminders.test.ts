@@ -84,6 +84,25 @@ test('however often the bank is asked, each failure is said once', async () => {
   assert.deepEqual(await mailed(), [])
 })
 
+test('a mail says the day that the bank has told, whatever of it is written already', async () => {
+  const client = await api.client()
+  await client.put('/reminder', on())
+  await unpaid(client)
+  for (let day = 21; (await remindersOf(client)).length === 0; day += 1) {
+    await moveTo(client, at(`2026-08-${day}`, '23:00:00'))
+  }
+  const [{ reminder }] = (await remindersOf(client)) as [{ reminder: { nextTry: string } }]
+  const { now } = (await client.get('/sandbox/clock')).body.data
+  // As if the process had ended before it wrote the billing: its claim is still there.
+  await api.rows('update billings set next_at = $2 where company_id = $1', [
+    client.company.id,
+    new Date(Date.parse(now) + 60_000),
+  ])
+  const [mail] = await mailed()
+  const day = reminder.nextTry.split('-').toReversed().join('/')
+  assert.ok(mail!.text!.includes(`Seu banco tenta novamente em ${day}`), mail!.text)
+})
+
 test('without the rule nothing is said, and the events come as before', async () => {
   const client = await api.client()
   await unpaid(client)

@@ -2,9 +2,12 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { createBatch, isRefused } from '../../../src/core/charges/batch.ts'
 import { pixDraft } from '../../../src/core/charges/commands.ts'
+import { findCompany } from '../../../src/core/companies/store.ts'
 import type { FullApp } from '../../../src/core/full-app.ts'
+import { FOLLOW_AFTER_MS } from '../../../src/core/reminders/commands.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { invalid } from '../../../src/lib/problems.ts'
+import { atHour } from '../../../src/pix/local-time.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
 import { charged, openBanked, pixBody } from '../../support/bank.ts'
 import { assertYields } from '../../support/loop.ts'
@@ -95,7 +98,7 @@ function below(client: Client, count: number, key: string, pace: () => Promise<v
   const app = api.app as FullApp
   const { company } = client
   const drafts = many(count).map((body) =>
-    pixDraft(app, company, body, () => Buffer.alloc(0), null),
+    pixDraft(api.app, company, body, () => Buffer.alloc(0), null),
   )
   const fingerprint = app.vault.fingerprint([key, String(count)])
   const guard = { key, fingerprint }
@@ -211,6 +214,27 @@ test('1,000 charges are made without keeping the event loop', async () => {
   await assertYields('a batch', () => send(client, next(), newId()))
 })
 
+test('a batch that takes long makes charges by the rules of reminders that have changed meanwhile', async () => {
+  const client = await api.client()
+  const company = (await findCompany(api.app.db, client.company.id))!
+  const body = { ...charge({ dueDate: '2026-08-28' }), amount: 1990 }
+  const drafts = [1, 2].map(() => pixDraft(api.app, company, body, () => Buffer.alloc(32), null))
+  let waited_ms = 0
+  const systemClock = { now: () => new Date(api.clock.now().getTime() + waited_ms) }
+  const pace = async () => {
+    const rules = [{ day: -3, enabled: true, channel: 'EMAIL' }]
+    assert.equal((await client.put('/reminder', { rules })).status, 200)
+    waited_ms += FOLLOW_AFTER_MS
+  }
+  const outcomes = await createBatch({ ...api.app, systemClock }, company, drafts, {
+    guard: null,
+    pace,
+    matchPaid: async () => {},
+  })
+  const moments = outcomes.map((one) => (isRefused(one) ? null : one.charge.noticeAt))
+  assert.deepEqual(moments.at(-1), atHour('2026-08-25', 9))
+})
+
 test('a bank that stops answering is not asked about all, and the same batch goes on', async () => {
   const shop = await openBanked(api)
   const charges = Array.from({ length: 90 }, () => pixBody())
@@ -262,7 +286,7 @@ test('what was made before is not called refused when the bank is gone', async (
   const app = api.app as FullApp
   const { company } = shop
   const bodies = Array.from({ length: 150 }, () => pixBody())
-  const made = bodies.map((body) => pixDraft(app, company, body, () => Buffer.alloc(0), null))
+  const made = bodies.map((body) => pixDraft(api.app, company, body, () => Buffer.alloc(0), null))
   const guard = { key: 'lote-8', fingerprint: Buffer.alloc(32) }
   const call = { guard, pace: noPace, matchPaid: async () => {} }
   const refused = [invalid('not this one'), ...made.slice(1)]

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
+import { purgeFinished } from '../../../src/core/mails/store.ts'
 import { FOLLOW_AFTER_MS, noticeCharges } from '../../../src/core/reminders/commands.ts'
+import { listSaid } from '../../../src/core/reminders/store.ts'
+import { dayFaults } from '../../../src/core/reminders/view.ts'
+import { fromPublic } from '../../../src/lib/ids.ts'
 import { addDays, atHour } from '../../../src/pix/local-time.ts'
 import { noticeDueDates } from '../../../src/worker/due.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { feedOf, moveTo } from '../../support/billing.ts'
 import { startPlaying } from '../../support/clocks.ts'
+import { assertShort, assertYields } from '../../support/loop.ts'
 import { startSmtp } from '../../support/smtp.ts'
 
 const smtp = await startSmtp()
@@ -167,6 +172,8 @@ test('of the reminders that were missed only the latest is said, and none out of
   assert.deepEqual(await missed([-3, -1, 0, 1, 3], nine(4)), [3])
   assert.deepEqual(await missed([-3, -1], nine(0)), [-1], 'the due date is not over')
   assert.deepEqual(await missed([-3, 0], nine(4)), [], 'before the due date, after it')
+  const night = atHour(DUE, 22)
+  assert.deepEqual(await missed([-1, 0], night), [], 'its mail would wait for a day too late')
 })
 
 test('whose rule has no mail, or who has no address, gets none, and the event says so', async () => {
@@ -318,6 +325,40 @@ test('rules are of their company, and each part is changed by itself', async () 
   assert.deepEqual(await daysSaid(other), [])
 })
 
+test('what became of a mail that is long gone is not made up', async () => {
+  const client = await shopWith([-1])
+  const { id } = await create(client)
+  await goTo(client, -1)
+  const of = { companyId: client.company.id, id: fromPublic('charge', id)! }
+  const outcomes = async () => (await listSaid(app.db, of)).map(({ outcome }) => outcome)
+  await api.rows(
+    `update mails set finished_at = $2, outcome = 'FAILED', sealed = null where company_id = $1`,
+    [of.companyId, api.clock.now()],
+  )
+  assert.deepEqual(await outcomes(), ['FAILED'])
+  await purgeFinished(app.db, api.clock.now())
+  assert.deepEqual(await outcomes(), ['GONE'])
+})
+
+test('many reminders at nine do not keep the event loop, nor does a list that is far too long', async () => {
+  const client = await shopWith([-1])
+  const terms = { customer: payer(), devMode: true, dueDate: DUE }
+  const charges = Array.from({ length: 800 }, (_, i) => ({ amount: 1000 + i, ...terms }))
+  const reply = await client.post('/charge/batch', { charges })
+  assert.equal(reply.body.data.accepted, 800, reply.text)
+  const { id: companyId } = client.company
+  const clock = { now: () => nine(-1) }
+  await assertYields('reminders', async () => {
+    await api.rows('delete from reminders where company_id = $1', [companyId])
+    await api.rows('update charges set notice_at = $2 where company_id = $1', [companyId, nine(-1)])
+    await noticeDueDates.run({ ...app, clock, systemClock: clock })
+  })
+  const said = await api.rows('select 1 from reminders where company_id = $1', [companyId])
+  assert.equal(said.length, 800)
+  const rules = Array.from({ length: 4000 }, (_, day) => ({ day }))
+  assertShort('4,000 rules', () => dayFaults({ rules }))
+})
+
 test('a charge without a due date has no moment and no reminder', async () => {
   const client = await shopWith([0])
   await client.post('/charge/pix', { amount: 1990, customer: payer() })
@@ -365,18 +406,22 @@ test('a payer stops the reminders of a company, and may get them again', async (
     ['List-Unsubscribe=One-Click', undefined],
     [part, 'multipart/form-data; boundary=x'],
   ] as const) {
-    assert.equal((await post(address, payload, type)).status, 303)
+    const done = await post(address, payload, type)
+    assert.equal(done.status, 200, 'mail programs follow no redirect')
+    assert.match(await done.text(), /Você não recebe mais lembretes/)
   }
   const stopped = await get(address)
   assert.match(stopped.body, /Você não recebe mais lembretes/)
-  await create(client, { customer: { ...payer(), email: 'MARIA@example.com' } })
+  for (const email of ['MARIA@example.com', 'Maria+loja@example.com', 'mar.ia@example.com']) {
+    await create(client, { customer: { ...payer(), email } })
+  }
   await goTo(client, -1)
-  assert.deepEqual(await mailed(), [], 'other charges of the address too')
-  const told = (await remindersOf(client)).slice(-2)
+  assert.deepEqual(await mailed(), [], 'other charges of the mailbox too')
+  const told = (await remindersOf(client)).slice(-4)
   for (const { data } of told) assert.equal(data.reminder.unmailed, 'UNSUBSCRIBED')
   assert.equal((await post(address, 'again=yes')).status, 303)
   await goTo(client, 0)
-  assert.equal((await mailed()).length, 2)
+  assert.equal((await mailed()).length, 4)
 })
 
 test('a mail that waits is not sent to who has stopped the reminders meanwhile', async () => {
