@@ -198,6 +198,12 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     body: RECIPIENT,
     other: { ...RECIPIENT, name: 'Outra' },
   }),
+  changeReminders: async () => ({
+    method: 'PUT',
+    path: '/reminder',
+    body: { rules: [{ day: 1, enabled: true, channel: 'EMAIL' }] },
+    other: { rules: [{ day: 2, enabled: true, channel: 'EMAIL' }] },
+  }),
   changeRecipient: async (client) => renamed(`/recipient/${await makeRecipient(client)}`),
   startPayout: async (client, api) => {
     await makeRoom(client, api)
@@ -261,12 +267,10 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     body: { decision: 'won' },
     other: { decision: 'lost' },
   }),
-  acceptDispute: async (client, api) => ({
-    method: 'POST',
-    path: `/dispute/${(await openDispute(client, (await makePaid(api, client, 1990)).endToEndId)).id}/accept`,
-    body: {},
-    other: { x: 1 },
-  }),
+  acceptDispute: async (client, api) =>
+    bare(
+      `/dispute/${(await openDispute(client, (await makePaid(api, client, 1990)).endToEndId)).id}/accept`,
+    ),
   defendDispute: async (client, api) => ({
     method: 'POST',
     path: `/dispute/${(await openDispute(client, (await makePaid(api, client, 1990)).endToEndId)).id}/defense`,

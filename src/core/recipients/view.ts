@@ -2,6 +2,7 @@ import Type, { type Static } from 'typebox'
 import { heldFor, type StoredEntry } from '../../ledger/recipients.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { maskPixKey } from '../../pix/masks.ts'
+import { MAX_KEY } from '../../pix/pix-key.ts'
 import { maskTaxId } from '../../pix/tax-id.ts'
 import { PAGE, ShortText, TaxId, Timestamp, Value } from '../fields.ts'
 import { type Recipient, STATUSES } from './rules.ts'
@@ -9,7 +10,9 @@ import { type Recipient, STATUSES } from './rules.ts'
 const Status = Type.Enum([...STATUSES])
 
 const PixKey = Type.String({
-  maxLength: 128,
+  maxLength: MAX_KEY,
+  // For who reads only the document. The format decides.
+  pattern: '@.+\\.|^[ ]*\\+55[ ().\\d-]{10,}$|^[0-9A-Za-z ./-]{11,}$',
   format: 'pix-key',
   description: 'Where its money is sent: CPF, CNPJ, phone with +55, e-mail or random key',
   'x-rule': 'must be a CPF, a CNPJ, a phone such as +5511988887777, an e-mail or a random key',

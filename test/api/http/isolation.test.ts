@@ -6,8 +6,9 @@ import { newId, packPair, toPublic } from '../../../src/lib/ids.ts'
 import { LATEST, VERSION_NAMES } from '../../../src/versions/history.ts'
 import { releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
+import { openDispute } from '../../support/disputes.ts'
 import { isLong, longTest } from '../../support/long.ts'
-import { type Code, makeCharge, makeUnmatched, pay } from '../../support/payments.ts'
+import { type Code, makeCharge, makePaid, makeUnmatched, pay } from '../../support/payments.ts'
 import { makeRecipient } from '../../support/splits.ts'
 import {
   makeCustomer,
@@ -35,6 +36,7 @@ type Kind =
   | 'wd'
   | 'payment'
   | 'rcpt'
+  | 'dispute'
 type Records = Record<Kind | 'request', string>
 const CODES: Record<Kind, string> = {
   charge: 'charge_not_found',
@@ -48,6 +50,7 @@ const CODES: Record<Kind, string> = {
   wd: 'withdrawal_not_found',
   payment: 'payment_not_found',
   rcpt: 'recipient_not_found',
+  dispute: 'dispute_not_found',
 }
 
 const PLAN = { total: 5000, count: 2, firstDueDate: '2030-01-31', customer: payer() }
@@ -71,6 +74,7 @@ async function makeRecords(client: Client): Promise<Records> {
     clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
     prod: idOf(await client.post('/product', product)),
     rcpt: await makeRecipient(client),
+    dispute: (await openDispute(client, (await makePaid(api, client, 700)).endToEndId)).id,
     webhook,
     delivery: idOf(tried),
     evt: tried.body.data.eventId,
@@ -124,6 +128,7 @@ const kindOf = ({ path }: Route): Kind => {
   if (/^.(payment.unmatched|sandbox.payment)/.test(path)) return 'payment'
   if (/^.(account-balance|sandbox).withdraw/.test(path)) return 'wd'
   if (path.startsWith('/recipient')) return 'rcpt'
+  if (/^(.sandbox)?.dispute/.test(path)) return 'dispute'
   if (path.startsWith('/client')) return 'clnt'
   if (path.startsWith('/product')) return 'prod'
   if (path.startsWith('/webhook/delivery')) return 'delivery'

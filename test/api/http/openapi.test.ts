@@ -202,6 +202,10 @@ test('a body is said to be required where it has a field that is', () => {
     createRecurrence: true,
     createRecurrenceTemplate: true,
     changeCompany: false,
+    changeReminders: false,
+    createRecipient: true,
+    changeRecipient: false,
+    startPayout: false,
   }
   const documented = BODIES.map(({ operationId }) => [
     operationId,
