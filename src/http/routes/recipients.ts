@@ -46,7 +46,6 @@ const create = route({
   description:
     'Who gets parts of what you are paid: name it in the `split` of charges, links and subscriptions. Its parts are kept apart from your money, and paid to its Pix key when you say so.',
   scope: 'balance:write',
-  unknownFields: 'refused',
   body: NewRecipient,
   example: { name: 'Padaria da Ana', taxId: '11222333000181', pixKey: 'ana@example.com' },
   check: (body, { company }) => [
@@ -121,7 +120,6 @@ const changeOne = route({
   description:
     'Only the fields sent are changed. If the Pix key changes, you get an e-mail, and payouts to it wait for a day (not in the sandbox). A recipient that is INACTIVE can be named in no new split; it keeps what it has, and the parts of charges that name it.',
   scope: 'balance:write',
-  unknownFields: 'refused',
   body: RecipientChange,
   example: { name: 'Padaria da Ana Maria' },
   check: (body, { company }) => [keyFault(company, body.pixKey, undefined)],

@@ -61,7 +61,6 @@ const change = route({
     ],
     failedCharges: { enabled: true, channel: 'EMAIL' },
   },
-  unknownFields: 'refused',
   check: (body) => dayFaults(body),
   data: RemindersView,
   status: 200,

@@ -212,6 +212,21 @@ const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
         { headers },
       ),
   },
+  ...(
+    [
+      ['/charge/pix', { amount: 700, customer: payer() }],
+      ['/charge/payment-link', { total: 700, customer: payer() }],
+      [RECURRENCES, subscribed],
+      [`${RECURRENCES}/template`, { productId: subscribed.productId }],
+    ] as const
+  ).map(([path, body]) => ({
+    name: `POST ${path} split[].recipientId`,
+    kind: 'rcpt' as const,
+    ask: (id: string, headers: Record<string, string>) => {
+      const split = [{ recipientId: decodeURIComponent(id), percent: 1000 }]
+      return stranger.post(path, { ...body, split }, { headers })
+    },
+  })),
 ]
 
 test('every id that a body or a query can name is tried here', () => {
@@ -225,10 +240,14 @@ test('every id that a body or a query can name is tried here', () => {
     'changeCustomer id',
     'createPaymentLink customerId',
     'createPaymentLink items[0].productId',
+    'createPaymentLink split[0].recipientId',
+    'createPixCharge split[0].recipientId',
     'createRecurrence customerId',
     'createRecurrence productId',
+    'createRecurrence split[0].recipientId',
     'createRecurrenceTemplate customerId',
     'createRecurrenceTemplate productId',
+    'createRecurrenceTemplate split[0].recipientId',
     'listCharges customerId',
     'listCharges endToEndId',
     'listDisputes chargeId',
@@ -315,12 +334,16 @@ const LISTS: [path: string, kind: keyof Records, after: Place][] = [
   ['/account-balance/withdraw', 'wd', records.wd.replace(/.$/, 'z')],
   ['/account-balance/statement', 'payment', '1000'],
   ['/refund/charge/{chargeId}', 'charge', toPublic('rfnd', LAST)],
+  ['/dispute', 'dispute', toPublic('dispute', LAST)],
+  ['/recipient', 'rcpt', toPublic('rcpt', LAST)],
 ]
 
 test('lists show a company’s own records and never another’s', async () => {
   const own = await makeRecords(stranger)
   const listing = ROUTES.filter(({ method, query }) => method === 'GET' && query?.properties.after)
-  assert.deepEqual(LISTS.map(([path]) => path).sort(), listing.map(({ path }) => path).sort())
+  // The statement of a recipient names nobody; by the id of another company's it is not found.
+  const paths = [...LISTS.map(([path]) => path), '/recipient/{id}/statement']
+  assert.deepEqual(paths.sort(), listing.map(({ path }) => path).sort())
   for (const [client, { charge }] of [[stranger, own] as const, [owner, records] as const]) {
     assert.equal((await client.post(`/refund/${charge}`, { value: 100 })).status, 201)
   }
@@ -356,6 +379,12 @@ test('a statement as a file, a balance and the refunds of a charge are a company
     comparable(refunds),
     comparable(await reader.get(`/refund/charge/${unknown('charge')}`)),
   )
+})
+
+test('a filter of disputes by another company’s charge finds nothing', async () => {
+  const { chargeId } = (await owner.get(`/dispute/${records.dispute}`)).body.data
+  assert.equal((await owner.get(`/dispute?chargeId=${chargeId}`)).body.data.length, 1)
+  assert.deepEqual((await stranger.get(`/dispute?chargeId=${chargeId}`)).body.data, [])
 })
 
 test('a filter by another company’s customer or tax id finds what an unknown one finds', async () => {

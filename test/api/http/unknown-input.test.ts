@@ -131,7 +131,9 @@ test('fields that nobody reads are named by their paths, and the charge is made 
 /** Leaving a field out means all of it, money moves, or something is gone. */
 const isRisky = (method: string, path: string): boolean =>
   method === 'DELETE' ||
-  /^\/(refund|payment|account-balance|dispute)\/|\/(replay|return|dispute|decide)$/.test(path)
+  /^\/(refund|payment|account-balance|dispute)\/|\/(replay|return|dispute|decide|payout)$/.test(
+    path,
+  )
 
 for (const { operationId, method, path: pattern } of ROUTES) {
   if (method === 'GET') continue
