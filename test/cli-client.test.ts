@@ -122,7 +122,7 @@ test('a webhook is created, tried, changed and deleted, and an event is sent aga
   assert.match(await textOf(['webhooks', 'list']), new RegExp(`^${id} +ACTIVE +https://loja`, 'm'))
   const change = ['--events', 'all', '--status', 'INACTIVE', '--name', 'Loja']
   const changed = await jsonOf(['webhooks', 'update', id, ...change])
-  assert.deepEqual([changed.events.length, changed.status, changed.name], [19, 'INACTIVE', 'Loja'])
+  assert.deepEqual([changed.events.length, changed.status, changed.name], [25, 'INACTIVE', 'Loja'])
   assert.notEqual((await jsonOf(['webhooks', 'rotate', id])).secret, undefined)
   assert.match(await textOf(['webhooks', 'show', id]), /^Status +INACTIVE$/m)
   assert.equal(await textOf(['webhooks', 'delete', id]), `The webhook ${id} is deleted.\n`)

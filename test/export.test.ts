@@ -173,7 +173,7 @@ test('a statement is written oldest first, with the balances after each entry', 
   assert.equal(
     br[1],
     `3;02/05/2024 00:00:00;Valor liberado para saque;19,90;A liberar;Disponível;E1;${id};1019,90;` +
-      '0,00;0,00;0,00;Interno;;',
+      '0,00;0,00;0,00;Interno;;;0,00;0,00',
   )
 })
 

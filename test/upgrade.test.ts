@@ -316,6 +316,7 @@ test('what names a company that is not here is refused, whatever was here before
     )
     const isValid = Object.fromEntries(rows.map(({ name, valid }) => [name, valid]))
     assert.deepEqual(isValid, {
+      charge_plans_company: true,
       customers_company: true,
       feeds_company: true,
       products_company: false,

@@ -18,6 +18,7 @@ import { openDispute } from './disputes.ts'
 import { lastCode } from './mail.ts'
 import { makeCharge, makePaid, makeUnmatched, pay } from './payments.ts'
 import { givePassword } from './people.ts'
+import { makeRecipient, makeSettled } from './splits.ts'
 import { makeCustomer, makeRecurring, makeSubscription } from './subscriptions.ts'
 import { addApp } from './totp.ts'
 import { makeReceiver, register } from './webhooks.ts'
@@ -241,6 +242,28 @@ export const ACTIONS: Record<string, Action> = {
   '/products/:id/delete': {
     make: makeProduct,
     says: says(/Produto excluído\./, /Product deleted\./),
+  },
+  '/recipients/new': {
+    fill: async (page) => {
+      await type(page, 'name', 'Padaria da Ana')
+      await type(page, 'taxId', '529.982.247-25')
+      await type(page, 'pixKey', 'ana@example.com')
+    },
+    says: says(/Recebedor criado\./, /Recipient created\./),
+  },
+  '/recipients/:id/edit': {
+    make: ({ client }) => makeRecipient(client),
+    fill: (page) => type(page, 'name', 'Padaria da Ana Maria'),
+    says: CHANGES_SAVED,
+  },
+  '/recipients/:id/payout': {
+    make: async ({ api, client }) => {
+      const recipientId = await makeRecipient(client)
+      await makeSettled(api, client, 2000, [{ recipientId, percent: 10_000 }])
+      return recipientId
+    },
+    fill: (page) => type(page, 'amount', '7,00'),
+    says: says(/Saque solicitado\./, /Withdrawal requested\./),
   },
   '/subscriptions/:id/cancel': {
     make: async ({ client }) => (await makeSubscription(client)).id,

@@ -81,7 +81,10 @@ function directionOf({ debit, credit }: DatedEntry): string {
 }
 
 /** New columns are added at the end. The form for programs is frozen, and has none. */
-const DISPUTED = balanceColumn('disputed', 'Saldo em disputa')
+const LATER = [
+  balanceColumn('disputed', 'Saldo em disputa'),
+  balanceColumn('recipients', 'Saldo de recebedores'),
+]
 
 /** The columns of a statement. */
 export const ENTRY_COLUMNS: Column<DatedEntry>[] = [
@@ -109,7 +112,7 @@ export const PEOPLE_ENTRY_COLUMNS: Column<DatedEntry>[] = [
   { name: 'direction', title: 'Movimento', of: directionOf },
   { name: 'paid_at', title: 'Pago em', of: ({ paidAt }) => paidAt ?? null },
   { name: 'withdrawn_at', title: 'Sacado em', of: ({ withdrawnAt }) => withdrawnAt ?? null },
-  DISPUTED,
+  ...LATER,
 ]
 
 function balanceColumn(account: Account, title: string): Column<DatedEntry> {

@@ -158,7 +158,12 @@ test('a payment of which the bank has returned a part stays as it is when it is 
   const period = { from: new Date(pix.at.getTime() - 1000), to: api.clock.now() }
   await compareWithBank(api.app, await shop.fresh(), period, { recordMissing: true })
   await requireSame()
-  assert.deepEqual(await typesOf(shop), ['payment.unmatched', 'payment.returned', 'charge.expired'])
+  assert.deepEqual(await typesOf(shop), [
+    'payment.unmatched',
+    'dispute.lost',
+    'payment.returned',
+    'charge.expired',
+  ])
   // The merchant keeps what is left of it.
   assert.equal((await shop.post(`/payment/unmatched/${endToEndId}/accept`)).status, 200)
   assert.equal((await balancesOf(api, shop)).available, 1490)
