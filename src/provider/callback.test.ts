@@ -41,27 +41,34 @@ for (const { read, list, field } of KINDS) {
   })
 }
 
+/** A body that names nothing. */
+const NONE = {
+  endToEndIds: [],
+  returned: [],
+  txids: [],
+  agreements: [],
+  collections: [],
+  disputes: [],
+}
+
 test('an object without a list is what its ids say', () => {
-  const none = { endToEndIds: [], returned: [], txids: [], agreements: [], collections: [] }
-  assert.deepEqual(namedIn({ endToEndId: 'E1', txid: 'T1' }), { ...none, endToEndIds: ['E1'] })
+  assert.deepEqual(namedIn({ endToEndId: 'E1', txid: 'T1' }), { ...NONE, endToEndIds: ['E1'] })
   assert.deepEqual(namedIn({ idRec: 'R1', txid: 'T1' }), {
-    ...none,
+    ...NONE,
     agreements: ['R1'],
     collections: ['T1'],
   })
   for (const name of ['txid', 'txId', 'TXID']) {
     const [txids, collections] = [['T1'], ['T1']]
-    assert.deepEqual(namedIn({ [name]: 'T1', endToEndId: null }), { ...none, txids, collections })
+    assert.deepEqual(namedIn({ [name]: 'T1', endToEndId: null }), { ...NONE, txids, collections })
   }
 })
 
 test('a payment of a list names no collection, and a collection no payment', () => {
   const body = { pix: [{ endToEndId: 'E1', txid: 'T1' }], cobsr: [{ idRec: 'R1', txId: 'T2' }] }
   assert.deepEqual(namedIn(body), {
+    ...NONE,
     endToEndIds: ['E1'],
-    returned: [],
-    txids: [],
-    agreements: [],
     collections: ['T2'],
   })
 })
@@ -104,10 +111,8 @@ test('a callback of the simulated bank has the form of the scheme', () => {
     ],
   })
   assert.deepEqual(namedIn(body), {
+    ...NONE,
     endToEndIds: ['E1'],
-    returned: [],
-    txids: [],
-    agreements: [],
     collections: ['T1', 'T2'],
   })
   assert.deepEqual(Object.keys(collectionsBody([collections[1]], [])), ['cobsr'])
