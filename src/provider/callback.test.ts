@@ -74,9 +74,11 @@ test('a payment of a list names no collection, and a collection no payment', () 
 })
 
 test('no JSON that anybody could send makes the reading fail', () => {
-  const entry = fc.dictionary(fc.constantFrom('endToEndId', 'idRec', 'txid'), fc.jsonValue())
+  const ids = fc.constantFrom('endToEndId', 'idRec', 'txid', 'idInfracao')
+  const entry = fc.dictionary(ids, fc.jsonValue())
   const list = fc.oneof(fc.jsonValue(), fc.array(fc.oneof(fc.jsonValue(), entry)))
-  const body = fc.dictionary(fc.constantFrom('pix', 'recs', 'cobsr', '__proto__'), list)
+  const lists = fc.constantFrom('pix', 'recs', 'cobsr', 'infracoes', '__proto__')
+  const body = fc.dictionary(lists, list)
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), body), (sent) => {
       for (const names of Object.values(namedIn(JSON.parse(JSON.stringify(sent))))) {
