@@ -19,7 +19,7 @@ const FAILED_KEYS = { perSecond: 20, burst: 200 }
  * Requests with a large body, such as batches, that this process takes at once: one of a company at
  * a time and few in all, because each takes memory.
  */
-const LARGE_BODIES = { size: 8, perOwner: 1, waiting: 8, inAll: 72 }
+export const LARGE_BODIES = { size: 8, perOwner: 1, waiting: 8, inAll: 72 }
 
 /** The version that a request names, or null when it names none that exists. */
 export const requestedVersion = (request: FastifyRequest): Version | null => {

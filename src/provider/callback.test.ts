@@ -41,35 +41,44 @@ for (const { read, list, field } of KINDS) {
   })
 }
 
+/** A body that names nothing. */
+const NONE = {
+  endToEndIds: [],
+  returned: [],
+  txids: [],
+  agreements: [],
+  collections: [],
+  disputes: [],
+}
+
 test('an object without a list is what its ids say', () => {
-  const none = { endToEndIds: [], returned: [], txids: [], agreements: [], collections: [] }
-  assert.deepEqual(namedIn({ endToEndId: 'E1', txid: 'T1' }), { ...none, endToEndIds: ['E1'] })
+  assert.deepEqual(namedIn({ endToEndId: 'E1', txid: 'T1' }), { ...NONE, endToEndIds: ['E1'] })
   assert.deepEqual(namedIn({ idRec: 'R1', txid: 'T1' }), {
-    ...none,
+    ...NONE,
     agreements: ['R1'],
     collections: ['T1'],
   })
   for (const name of ['txid', 'txId', 'TXID']) {
     const [txids, collections] = [['T1'], ['T1']]
-    assert.deepEqual(namedIn({ [name]: 'T1', endToEndId: null }), { ...none, txids, collections })
+    assert.deepEqual(namedIn({ [name]: 'T1', endToEndId: null }), { ...NONE, txids, collections })
   }
 })
 
 test('a payment of a list names no collection, and a collection no payment', () => {
   const body = { pix: [{ endToEndId: 'E1', txid: 'T1' }], cobsr: [{ idRec: 'R1', txId: 'T2' }] }
   assert.deepEqual(namedIn(body), {
+    ...NONE,
     endToEndIds: ['E1'],
-    returned: [],
-    txids: [],
-    agreements: [],
     collections: ['T2'],
   })
 })
 
 test('no JSON that anybody could send makes the reading fail', () => {
-  const entry = fc.dictionary(fc.constantFrom('endToEndId', 'idRec', 'txid'), fc.jsonValue())
+  const ids = fc.constantFrom('endToEndId', 'idRec', 'txid', 'idInfracao')
+  const entry = fc.dictionary(ids, fc.jsonValue())
   const list = fc.oneof(fc.jsonValue(), fc.array(fc.oneof(fc.jsonValue(), entry)))
-  const body = fc.dictionary(fc.constantFrom('pix', 'recs', 'cobsr', '__proto__'), list)
+  const lists = fc.constantFrom('pix', 'recs', 'cobsr', 'infracoes', '__proto__')
+  const body = fc.dictionary(lists, list)
   fc.assert(
     fc.property(fc.oneof(fc.jsonValue(), body), (sent) => {
       for (const names of Object.values(namedIn(JSON.parse(JSON.stringify(sent))))) {
@@ -104,10 +113,8 @@ test('a callback of the simulated bank has the form of the scheme', () => {
     ],
   })
   assert.deepEqual(namedIn(body), {
+    ...NONE,
     endToEndIds: ['E1'],
-    returned: [],
-    txids: [],
-    agreements: [],
     collections: ['T1', 'T2'],
   })
   assert.deepEqual(Object.keys(collectionsBody([collections[1]], [])), ['cobsr'])

@@ -7,7 +7,7 @@ import { EXPIRING, EXPIRING_AT_BANKS, NOTICES, RELEASING } from '../core/charges
 import { nowOf, withCompanyClock } from '../core/companies/clock.ts'
 import { DUE_DELIVERIES } from '../core/deliveries/store.ts'
 import { sendDefense } from '../core/disputes/ask.ts'
-import { noticeDeadlines } from '../core/disputes/commands.ts'
+import { noticeDeadline } from '../core/disputes/commands.ts'
 import { claimDefenses, DEFENSES, NOTICES as DISPUTE_NOTICES } from '../core/disputes/store.ts'
 import { type DueKind, type DueOfCompany, type DueRequest, findDue, sourceOf } from '../core/due.ts'
 import type { DueTask, FullApp } from '../core/full-app.ts'
@@ -261,8 +261,13 @@ export const noticeDisputes = found({
   isTimed: true,
   max: 1000,
   failed: 'deadlines of disputes were not told',
-  act: (app, { companyId, ids, ...time }) =>
-    app.db.transaction((tx) => noticeDeadlines(tx, withCompanyClock(app, time), companyId, ids)),
+  async act(app, { companyId, ids, ...time }) {
+    const own = withCompanyClock(app, time)
+    let done = 0
+    // Each is a transaction of its own, because books are locked after all else.
+    for (const id of ids) done += Number(await noticeDeadline(own, companyId, id))
+    return done
+  },
 })
 
 /** Orders banks to send confirmed withdrawals, and asks again about those without an answer. */

@@ -7,6 +7,45 @@ export const SECONDS = [
 
 export const pick = <T>(list: readonly T[], choice: number): T => list[choice % list.length]!
 
+/** How often an act is taken; the first is what a failing sequence shrinks to. */
+export const WEIGHTS = {
+  advance: 8,
+  advanceDays: 1,
+  charge: 9,
+  dueCharge: 5,
+  splitCharge: 8,
+  payRecipient: 6,
+  pay: 12,
+  payAgain: 3,
+  payKey: 7,
+  rule: 2,
+  simulate: 4,
+  code: 3,
+  sell: 5,
+  cancelCharge: 3,
+  plan: 2,
+  cancelPlan: 1,
+  expireCharges: 2,
+  release: 6,
+  refund: 16,
+  refundPayment: 5,
+  accept: 4,
+  settle: 5,
+  carryOutRefunds: 9,
+  dispute: 9,
+  decide: 8,
+  acceptDispute: 5,
+  defend: 3,
+  withdraw: 9,
+  confirm: 8,
+  guess: 2,
+  cancelWithdrawal: 4,
+  resend: 4,
+  expireWithdrawals: 2,
+  payOut: 7,
+  audit: 3,
+}
+
 /** What the runs must have met to be worth anything: if not, take more of them or another seed. */
 export const WANTED = [
   'pay OPEN exact',

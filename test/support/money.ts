@@ -106,7 +106,7 @@ export type Model = {
   disputes: Dispute[]
 }
 
-const SECOND = 1000
+export const SECOND = 1000
 const DAY = 86_400 * SECOND
 const OPENING = 100_000
 const RELEASED_IN = 60 * SECOND
@@ -312,6 +312,9 @@ function partOf(model: Model, charge: Charge, recipient: number): number {
 
 const total = (numbers: number[]): number => numbers.reduce((sum, one) => sum + one, 0)
 
+export const isOpen = ({ status }: { status: string }) =>
+  status === 'PENDING_OTP' || status === 'PROCESSING'
+
 /** What a recipient has. Below zero it owes the company what was paid to it and went back. */
 export const netOf = (model: Model, recipient: number): number =>
   total(model.charges.map((charge) => partOf(model, charge, recipient))) -
@@ -487,7 +490,7 @@ export function expireCharges({ charges }: Model): void {
 }
 
 /** What the simulated bank makes of orders that are due; one of them it answers only when asked. */
-function carryOut<T extends Order & { status: string }>(
+export function carryOut<T extends Order & { status: string }>(
   model: Model,
   orders: T[],
   isPossible: (order: T) => boolean = () => true,
@@ -546,116 +549,3 @@ function endChargeRefund({ refunds }: Model, { status }: Refund, charge: Charge)
 /** Money that would have been received meanwhile is available when it comes back. */
 const whereTo = ({ source, charge }: Refund): Account =>
   source === 'pending' && charge?.paymentStatus !== 'PAID' ? 'available' : source
-
-const ranOut = ({ now }: Model, { status, expiresAt }: Withdrawal) =>
-  status === 'PENDING_OTP' && expiresAt <= now
-
-/** A withdrawal as it is shown: past its end it is expired before the money is given back. */
-export const shownStatus = (model: Model, withdrawal: Withdrawal): string =>
-  ranOut(model, withdrawal) ? 'EXPIRED' : withdrawal.status
-
-export const isOpen = ({ status }: { status: string }) =>
-  status === 'PENDING_OTP' || status === 'PROCESSING'
-
-function returnFunds(model: Model, withdrawal: Withdrawal, status: Withdrawal['status']): void {
-  withdrawal.status = status
-  withdrawal.endedAt = status === 'EXPIRED' ? withdrawal.expiresAt : model.now
-  move(model, 'held', 'available', withdrawal.amount)
-}
-
-/** Of the company's money, or a payout to a recipient. */
-export function startWithdrawal(
-  model: Model,
-  amount: number,
-  recipient: number | null = null,
-): 201 | 409 | 422 | 429 {
-  const open = model.withdrawals.find(isOpen)
-  if (open && !ranOut(model, open)) return 409
-  if (wrongTries(model) >= 25) return 429
-  if (amount > couldSend(model, open, recipient)) return 422
-  if (open) returnFunds(model, open, 'EXPIRED')
-  move(model, 'available', 'held', amount)
-  model.withdrawals.push({
-    id: '',
-    amount,
-    recipient,
-    status: 'PENDING_OTP',
-    tries: 0,
-    sends: 1,
-    dueAt: 0,
-    tellings: 0,
-    expiresAt: model.now + 600 * SECOND,
-    endedAt: 0,
-  })
-  return 201
-}
-
-/** What could be sent if the one that has run out were ended. */
-function couldSend(model: Model, open: Withdrawal | undefined, recipient: number | null): number {
-  const ended = open && { ...open, status: 'EXPIRED' as const }
-  const withdrawals = model.withdrawals.map((one) => (one === open ? ended! : one))
-  const available = model.accounts.available + (open?.amount ?? 0)
-  const then = { ...model, withdrawals, accounts: { ...model.accounts, available } }
-  if (recipient === null) return shownAccounts(then).available
-  return Math.max(0, netOf(then, recipient))
-}
-
-/** Codes that were tried within an hour on withdrawals that came to nothing. */
-function wrongTries(model: Model): number {
-  return model.withdrawals
-    .map((one) =>
-      ranOut(model, one) ? { ...one, status: 'EXPIRED', endedAt: one.expiresAt } : one,
-    )
-    .filter(({ status }) => status === 'EXPIRED' || status === 'CANCELED')
-    .filter(({ endedAt }) => endedAt > model.now - 3600 * SECOND)
-    .reduce((sum, { tries }) => sum + tries, 0)
-}
-
-export function confirmWithdrawal(
-  model: Model,
-  withdrawal: Withdrawal,
-  right: boolean,
-): 200 | 400 | 409 | 410 {
-  if (ranOut(model, withdrawal)) returnFunds(model, withdrawal, 'EXPIRED')
-  if (withdrawal.status === 'EXPIRED') return 410
-  if (withdrawal.status !== 'PENDING_OTP') return 409
-  withdrawal.tries += 1
-  if (right) {
-    withdrawal.status = 'PROCESSING'
-    withdrawal.dueAt = model.now
-  } else if (withdrawal.tries === 5) returnFunds(model, withdrawal, 'CANCELED')
-  return right ? 200 : 400
-}
-
-export function cancelWithdrawal(model: Model, withdrawal: Withdrawal): 200 | 409 {
-  if (withdrawal.status === 'CANCELED') return 200
-  if (shownStatus(model, withdrawal) !== 'PENDING_OTP') return 409
-  returnFunds(model, withdrawal, 'CANCELED')
-  return 200
-}
-
-export function resendCode(model: Model, withdrawal: Withdrawal): 200 | 409 | 410 | 429 {
-  const status = shownStatus(model, withdrawal)
-  if (status === 'EXPIRED') return 410
-  if (status !== 'PENDING_OTP') return 409
-  if (withdrawal.sends === 4) return 429
-  withdrawal.sends += 1
-  withdrawal.expiresAt = model.now + 600 * SECOND
-  return 200
-}
-
-export function expireWithdrawals(model: Model): void {
-  for (const withdrawal of model.withdrawals) {
-    if (ranOut(model, withdrawal)) returnFunds(model, withdrawal, 'EXPIRED')
-  }
-}
-
-export function payOut(model: Model): void {
-  for (const [withdrawal, done] of carryOut(model, model.withdrawals)) {
-    if (!done) returnFunds(model, withdrawal, 'FAILED')
-    else {
-      withdrawal.status = 'COMPLETED'
-      move(model, 'held', 'bank', withdrawal.amount)
-    }
-  }
-}

@@ -236,6 +236,7 @@ test('each payment of a static code creates a paid charge', () => {
     link: null,
     due: null,
     noticeAt: null,
+    split: null,
   })
   const another = saleOf(code, atTheCounter({ endToEndId: 'E2' }), TERMS) as Change
   assert.notEqual(another.charge.id, id)

@@ -1,6 +1,7 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import type { Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { lockPaid } from '../payments/lock.ts'
@@ -11,25 +12,25 @@ import type { Dispute } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
 
-/** Tells companies of deadlines. Returns how many disputes were done. */
-export async function noticeDeadlines(
-  tx: Tx,
-  app: DisputeApp,
+/** Tells a company of the deadline of a dispute. Returns whether that was due. */
+export async function noticeDeadline(
+  app: DisputeApp & Uses<'db'>,
   companyId: Uuid,
-  ids: Uuid[],
-): Promise<number> {
-  const company = (await findCompany(tx, companyId))!
-  for (const id of ids) {
-    const seen = await store.find(tx, company.id, id)
-    const { paymentSource: source, endToEndId } = seen!
-    const paid = await lockPaid(tx, company.id, source, endToEndId)
-    const before = await store.find(tx, company.id, id, 'for update')
+  id: Uuid,
+): Promise<boolean> {
+  // The payment of a dispute never changes, so this is read without a lock. It is locked first.
+  const { paymentSource: source, endToEndId } = (await store.find(app.db, companyId, id))!
+  return app.db.transaction(async (tx) => {
+    const paid = await lockPaid(tx, companyId, source, endToEndId)
+    const before = await store.find(tx, companyId, id, 'for update')
     const { dispute, hours } = rules.notice(before!, app.clock.now())
+    if (dispute === before) return false
     await store.update(tx, dispute)
-    if (hours !== null)
-      await announce(tx, app, company, paid!, dispute, { news: 'deadline', hours })
-  }
-  return ids.length
+    if (hours === null) return true
+    const company = await findCompany(tx, companyId)
+    await announce(tx, app, company!, paid!, dispute, { news: 'deadline', hours })
+    return true
+  })
 }
 
 /** The defense of a company: what it says, and its files. */

@@ -5,6 +5,8 @@ import type { StoredFile } from './store.ts'
 
 export const MAX_FILES = 5
 export const MAX_FILE_BYTES = 1024 * 1024
+/** The same in base64. */
+export const MAX_FILE_TEXT = 4 * Math.ceil(MAX_FILE_BYTES / 3)
 export const MAX_TEXT = 4000
 export const MAX_FILE_NAME = 120
 

@@ -3,7 +3,14 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { RETURN_REASONS } from '../../provider/port.ts'
 import { PAGE, Timestamp, Value } from '../fields.ts'
-import { FILE_TYPES, MAX_FILE_NAME, MAX_FILES, MAX_TEXT, openDefense } from './files.ts'
+import {
+  FILE_TYPES,
+  MAX_FILE_NAME,
+  MAX_FILE_TEXT,
+  MAX_FILES,
+  MAX_TEXT,
+  openDefense,
+} from './files.ts'
 import { DISPUTE_STATES, type Dispute } from './rules.ts'
 import type { StoredFile } from './store.ts'
 
@@ -20,7 +27,11 @@ const DefenseFile = Type.Object({
     pattern: '\\S',
     description: 'As people know it, such as invoice.pdf',
   }),
-  content: Type.String({ minLength: 1, description: 'A PDF, a PNG or a JPEG, in base64' }),
+  content: Type.String({
+    minLength: 1,
+    maxLength: MAX_FILE_TEXT,
+    description: 'A PDF, a PNG or a JPEG, in base64',
+  }),
 })
 
 export const NewDefense = Type.Object({

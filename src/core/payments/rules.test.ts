@@ -96,6 +96,8 @@ test('whatever arrives for a charge that is settled by hand, no cent is lost or 
       pending: receivedOf(charge),
       held: 0,
       unmatched: end === 'refused' ? rest : 0,
+      disputed: 0,
+      recipients: 0,
     })
     const atBank = entries.reduce(
       (sum, { debit, credit, amount }) =>

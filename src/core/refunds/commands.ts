@@ -80,17 +80,16 @@ export async function refundPayment(
 
 /**
  * Returns what a payer disputes, because the company agrees. That is a refund of what is held. If
- * nothing is held, it went back before, or is on its way. Repeated, it changes nothing.
+ * nothing is held, it went back before, or is on its way. Repeated, it changes nothing. The dispute
+ * is given as it was seen: its payment never changes, and is locked before it is read again.
  */
 export async function acceptDispute(
   tx: Tx,
   app: Uses<'clock' | 'providers'>,
   company: Company,
-  id: Uuid,
+  { id, paymentSource, endToEndId }: Pick<Dispute, 'id' | 'paymentSource' | 'endToEndId'>,
 ): Promise<{ dispute: Dispute; changed: boolean }> {
-  const seen = await disputes.find(tx, company.id, id)
-  if (!seen) throw problem('dispute_not_found')
-  const paid = await lockPaid(tx, company.id, seen.paymentSource, seen.endToEndId)
+  const paid = await lockPaid(tx, company.id, paymentSource, endToEndId)
   const dispute = await disputes.find(tx, company.id, id, 'for update')
   if (dispute!.status === 'ACCEPTED') return { dispute: dispute!, changed: false }
   requireOpen(dispute!)

@@ -17,13 +17,19 @@ import { invalid, problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { readPage } from '../lists.ts'
 import { page } from '../page.ts'
-import { route } from '../route.ts'
+import { type Call, route } from '../route.ts'
 import { asList, disputed, newest } from '../samples.ts'
 
 export function disputeIdOf({ params }: { params: Record<string, string> }): Uuid {
   const id = fromPublic('dispute', params.id ?? '')
   if (!id) throw problem('dispute_not_found')
   return id
+}
+
+async function findDispute(call: Pick<Call, 'app' | 'company' | 'params'>): Promise<Dispute> {
+  const dispute = await store.find(call.app.db, call.company.id, disputeIdOf(call))
+  if (!dispute) throw problem('dispute_not_found')
+  return dispute
 }
 
 /** A dispute as it is shown, with its files. */
@@ -82,10 +88,8 @@ const get = route({
   message: 'Dispute found.',
   problems: ['dispute_not_found'],
   async handle(call) {
-    const { app, company } = call
-    const dispute = await store.find(app.db, company.id, disputeIdOf(call))
-    if (!dispute) throw problem('dispute_not_found')
-    return { data: await shown(app.db, app.vault, dispute) }
+    const { app } = call
+    return { data: await shown(app.db, app.vault, await findDispute(call)) }
   },
 })
 
@@ -113,9 +117,9 @@ const accept = route({
   ],
   async handle(call) {
     const { app, company } = call
-    const id = disputeIdOf(call)
+    const seen = await findDispute(call)
     return call.commit(async (tx) => {
-      const { dispute, changed } = await acceptDispute(tx, app, company, id)
+      const { dispute, changed } = await acceptDispute(tx, app, company, seen)
       return { data: await shown(tx, app.vault, dispute), changed }
     })
   },

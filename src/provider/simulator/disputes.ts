@@ -64,8 +64,12 @@ const NO_DISPUTE = 'the bank has no such dispute'
 export const disputing = (books: Database, nowOf: (account: Account) => Date): Disputing => ({
   openDispute: (account, claim) =>
     books.transaction((tx) => open(tx, account.id, claim, nowOf(account))),
-  decideDispute: (account, id, decision) =>
-    books.transaction((tx) => decide(tx, account.id, id, decision, nowOf(account))),
+  async decideDispute(account, id, decision) {
+    // The payment of a dispute never changes, so this is read without a lock.
+    const [seen] = await find(books, account.id, 'id', idOfSuffix(id))
+    if (!seen) return reject(NO_DISPUTE)
+    return books.transaction((tx) => decide(tx, account.id, seen, decision, nowOf(account)))
+  },
   async listDisputes({ id: accountId }, { from, to }) {
     const rows = await books.query<DisputeRow>({
       text: `select * from simulated_disputes
@@ -76,7 +80,7 @@ export const disputing = (books: Database, nowOf: (account: Account) => Date): D
   },
   sendDefense: (payee, { id }) =>
     books.transaction(async (tx) => {
-      const dispute = await lock(tx, payee.id, id)
+      const dispute = await lock(tx, payee.id, idOfSuffix(id))
       if (!dispute) return reject(NO_DISPUTE)
       if (dispute.status === 'DEFENDED') return accept('sent')
       if (dispute.status !== 'OPEN') return reject('the dispute is decided already')
@@ -124,17 +128,17 @@ async function open(
 function find(
   tx: Tx,
   accountId: Uuid,
-  column: 'order_id' | 'end_to_end_id',
-  value: string,
+  column: 'id' | 'order_id' | 'end_to_end_id',
+  value: string | null,
 ): Promise<DisputeRow[]> {
   const text = `select * from simulated_disputes where account_id = $1 and ${column} = $2`
   return tx.query<DisputeRow>({ text, values: [accountId, value] })
 }
 
-async function lock(tx: Tx, accountId: Uuid, id: string): Promise<DisputeRow | null> {
+async function lock(tx: Tx, accountId: Uuid, id: Uuid | null): Promise<DisputeRow | null> {
   const [row] = await tx.query<DisputeRow>({
     text: 'select * from simulated_disputes where account_id = $1 and id = $2 for update',
-    values: [accountId, idOfSuffix(id)],
+    values: [accountId, id],
   })
   return row ?? null
 }
@@ -158,17 +162,12 @@ async function change(
 async function decide(
   tx: Tx,
   accountId: Uuid,
-  id: string,
+  seen: DisputeRow,
   decision: Decision,
   now: Date,
 ): Promise<Outcome<BankDispute>> {
-  const [seen] = await tx.query<DisputeRow>({
-    text: 'select * from simulated_disputes where account_id = $1 and id = $2',
-    values: [accountId, idOfSuffix(id)],
-  })
-  if (!seen) return reject(NO_DISPUTE)
   const payment = await records.lockReceived(tx, accountId, seen.end_to_end_id)
-  const dispute = await lock(tx, accountId, id)
+  const dispute = await lock(tx, accountId, seen.id)
   if (dispute!.status === decision) return accept(toDispute(dispute!))
   if (dispute!.status !== 'OPEN' && dispute!.status !== 'DEFENDED') {
     return reject(`the bank has decided already: ${dispute!.status}`)

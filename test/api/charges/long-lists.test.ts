@@ -90,8 +90,11 @@ test('the longest block of the event loop is a metric', async () => {
   assert.match(text, /^vintem_event_loop_longest_block_seconds(?:\{place="1"\})? [\d.e-]+$/m)
 })
 
-/** An event has one delivery for each webhook, and a company has at most 50. */
-const SHORT = ['/event/{id}/deliveries']
+/**
+ * A payment has at most three suggestions. An event has one delivery for each webhook, and a
+ * company has at most 50.
+ */
+const SHORT = ['/payment/unmatched/{endToEndId}/suggestions', '/event/{id}/deliveries']
 
 test('every answer that is a list has pages', () => {
   const unpaged = ROUTES.filter(({ method, data, query }) => {

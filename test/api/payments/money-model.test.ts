@@ -17,7 +17,15 @@ import { lastCode } from '../../support/mail.ts'
 import type { Model } from '../../support/money.ts'
 import * as models from '../../support/money.ts'
 import * as claims from '../../support/money-disputes.ts'
-import { AMOUNTS, LIFETIMES_S, pick, SECONDS, WANTED } from '../../support/money-situations.ts'
+import {
+  AMOUNTS,
+  LIFETIMES_S,
+  pick,
+  SECONDS,
+  WANTED,
+  WEIGHTS,
+} from '../../support/money-situations.ts'
+import * as payouts from '../../support/money-withdrawals.ts'
 import {
   decisionOf,
   disputeOf,
@@ -58,6 +66,7 @@ const openWithdrawal = ({ withdrawals }: Model, which: number) =>
 
 /** What was done, in a few words; null when there was nothing to do it to. */
 type Done = string | null
+type ActName = keyof typeof WEIGHTS
 type Act = (world: World, which: number, choice: number) => Promise<Done>
 
 function answered({ status, text }: Reply, expected: number): number {
@@ -139,18 +148,18 @@ const ACTS = {
     // Few would start otherwise: a company has one withdrawal or payout at a time.
     const open = model.withdrawals.find(models.isOpen)
     if (open && choice > 5) {
-      answered(await cancel(client, open.id), models.cancelWithdrawal(model, open))
+      answered(await cancel(client, open.id), payouts.cancelWithdrawal(model, open))
     }
     const all = Math.max(1, models.netOf(model, recipient))
     const value = pick([all, 100, all, 66_666, all + 1], choice)
     const reply = await client.post(`/recipient/${recipients[recipient]}/payout`, { value })
-    const status = answered(reply, models.startWithdrawal(model, value, recipient))
+    const status = answered(reply, payouts.startWithdrawal(model, value, recipient))
     if (status !== 201) return `${status}`
     const started = model.withdrawals.at(-1)!
     started.id = reply.body.data.withdrawId
     if (choice > 20) return '201'
     const sent = await confirm(client, started.id, await lastCode(api, client.company.id))
-    return `201 ${answered(sent, models.confirmWithdrawal(model, started, true))}`
+    return `201 ${answered(sent, payouts.confirmWithdrawal(model, started, true))}`
   },
   /** One sale in three parts, each of which is then paid, refunded and canceled as any charge. */
   async plan({ client, model }, which, choice) {
@@ -294,7 +303,7 @@ const ACTS = {
     const all = Math.max(1, models.shownAccounts(model).available)
     const value = pick([all, 700, 55_555, all, 66_666, all, all + 1], choice)
     const reply = await client.post(PATH, { value })
-    const status = answered(reply, models.startWithdrawal(model, value))
+    const status = answered(reply, payouts.startWithdrawal(model, value))
     if (status === 201) model.withdrawals.at(-1)!.id = reply.body.data.withdrawId
     return `${status}`
   },
@@ -303,7 +312,7 @@ const ACTS = {
     if (!withdrawal) return null
     const [right, code] = [choice % 3 > 0, await lastCode(api, client.company.id)]
     const reply = await confirm(client, withdrawal.id, right ? code : wrong(code))
-    return `${answered(reply, models.confirmWithdrawal(model, withdrawal, right))}`
+    return `${answered(reply, payouts.confirmWithdrawal(model, withdrawal, right))}`
   },
   /** Five wrong codes in a row. */
   async guess({ client, model }, which) {
@@ -312,16 +321,16 @@ const ACTS = {
     const code = wrong(await lastCode(api, client.company.id))
     for (let tries = 0; tries < 5; tries++) {
       const reply = await confirm(client, withdrawal.id, code)
-      answered(reply, models.confirmWithdrawal(model, withdrawal, false))
+      answered(reply, payouts.confirmWithdrawal(model, withdrawal, false))
     }
     return withdrawal.status
   },
   cancelWithdrawal: on(
     openWithdrawal,
     (client, { id }) => cancel(client, id),
-    models.cancelWithdrawal,
+    payouts.cancelWithdrawal,
   ),
-  resend: on(openWithdrawal, (client, { id }) => resend(client, id), models.resendCode),
+  resend: on(openWithdrawal, (client, { id }) => resend(client, id), payouts.resendCode),
   expireCharges: task(expireDueCharges, models.expireCharges),
   async release(world, which, choice) {
     if (choice % 2) await pass(world, 60)
@@ -360,55 +369,15 @@ const ACTS = {
     return `${answered(reply, claims.acceptDispute(model, dispute))}`
   },
   carryOutRefunds: task(carryOutRefunds, models.carryOutRefunds),
-  expireWithdrawals: task(expireDueWithdrawals, models.expireWithdrawals),
-  payOut: task(payOutWithdrawals, models.payOut),
+  expireWithdrawals: task(expireDueWithdrawals, payouts.expireWithdrawals),
+  payOut: task(payOutWithdrawals, payouts.payOut),
   async audit({ client }) {
     const { faults } = await auditCompany(app, client.company.id, { whole: false })
     assert.deepEqual(faults, [])
     return ''
   },
-} satisfies Record<string, Act>
+} satisfies Record<ActName, Act>
 
-type ActName = keyof typeof ACTS
-
-/** How often an act is taken; the first is what a failing sequence shrinks to. */
-const WEIGHTS: Record<ActName, number> = {
-  advance: 8,
-  advanceDays: 1,
-  charge: 9,
-  dueCharge: 5,
-  splitCharge: 8,
-  payRecipient: 6,
-  pay: 12,
-  payAgain: 3,
-  payKey: 7,
-  rule: 2,
-  simulate: 4,
-  code: 3,
-  sell: 5,
-  cancelCharge: 3,
-  plan: 2,
-  cancelPlan: 1,
-  expireCharges: 2,
-  release: 6,
-  refund: 16,
-  refundPayment: 5,
-  accept: 4,
-  settle: 5,
-  carryOutRefunds: 9,
-  dispute: 9,
-  decide: 8,
-  acceptDispute: 5,
-  defend: 3,
-  withdraw: 9,
-  confirm: 8,
-  guess: 2,
-  cancelWithdrawal: 4,
-  resend: 4,
-  expireWithdrawals: 2,
-  payOut: 7,
-  audit: 3,
-}
 const NAMES = Object.entries(WEIGHTS).flatMap(([name, weight]) =>
   Array.from({ length: weight }, () => name as ActName),
 )
@@ -468,7 +437,7 @@ async function requireRecords({ client, model }: World): Promise<void> {
   const { body } = await client.get(`${PATH}?limit=1000`)
   assert.deepEqual(
     listed(body.data, 'id', 'value', 'status'),
-    model.withdrawals.map((one) => `${one.id} ${one.amount} ${models.shownStatus(model, one)}`),
+    model.withdrawals.map((one) => `${one.id} ${one.amount} ${payouts.shownStatus(model, one)}`),
   )
   const { body: disputes } = await client.get('/dispute?limit=1000')
   assert.deepEqual(
