@@ -91,14 +91,18 @@ export async function holdAgain(
   tx: Tx,
   app: Uses<'vault'>,
   paid: Paid,
-  refund: { id: Uuid; amount: number },
+  refund: { id: Uuid; disputed: number },
   now: Date,
 ): Promise<void> {
   const { companyId, source, endToEndId } = paid.payment
   const ofPayment = await store.lockOfPayment(tx, companyId, source, endToEndId)
-  const before = rules.activeOf(ofPayment, [refund.id])
+  const before = rules.settledBy(ofPayment, refund)
   if (!before) return
-  const standing = await standingOf(tx, paid, before.amount)
+  // What was disputed of the charge is not of what the payment has left beside it, nor otherwise.
+  const all = await standingOf(tx, paid, before.chargeId === null ? 0 : paid.payment.amount)
+  if (rules.chargeIn(all.account, paid) !== before.chargeId) return
+  const others = rules.heldForOthers(ofPayment, before)
+  const standing = { ...all, left: rules.less(all.left, others) }
   const { dispute, missing } = rules.afterFailure(before, standing, now)
   if (missing === 0) return
   await store.update(tx, dispute)
