@@ -282,11 +282,14 @@ export async function failRefund(
   const current = await store.find(tx, companyId, id, 'for update')
   if (current?.status !== 'PROCESSING' || current.attempts !== attempts) return
   const refund = rules.fail(current, reason, now)
+  const { paymentSource, endToEndId } = refund
   await store.finish(tx, refund)
+  // Locks the charge and the payment, in this order and before the books.
+  await lockPaid(tx, companyId, paymentSource, endToEndId)
   const to = await releaseTo(tx, refund, now)
   if (!refund.booked) return
   await post(tx, companyId, [refundReleased(orderOf(refund), to)], now)
-  const paid = await lockPaid(tx, companyId, refund.paymentSource, refund.endToEndId)
+  const paid = await lockPaid(tx, companyId, paymentSource, endToEndId)
   if (!paid) return
   await holdAgain(tx, app, paid, refund, now)
   const { charge } = refund.chargeId === null ? { charge: null } : paid

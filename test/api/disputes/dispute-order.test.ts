@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { recordDisputes } from '../../../src/core/disputes/record.ts'
+import { lock as lockPayment } from '../../../src/core/payments/store.ts'
+import type { Tx } from '../../../src/db/database.ts'
+import { lockBooks } from '../../../src/ledger/post.ts'
 import type { BankDispute } from '../../../src/provider/port.ts'
 import { carryOutRefunds, payOutWithdrawals } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
@@ -21,6 +24,7 @@ import {
   release,
   shownBalance,
 } from '../../support/splits.ts'
+import { until } from '../../support/until.ts'
 import { confirmed } from '../../support/withdrawals.ts'
 
 const api = await startApi()
@@ -181,4 +185,47 @@ test('what was disputed of a charge is held of it again, and not of the rest of 
   await decide(client, dispute, 'won')
   assert.deepEqual(await netOf(client, [recipient!]), [REFUSED / 2])
   await requireClean(api, client)
+})
+
+const requireFreeBooks = (tx: Tx, { company }: Client) =>
+  tx.query({
+    text: 'select from balances where company_id = $1 for update nowait',
+    values: [company.id],
+  })
+const countWaiting = async () =>
+  (
+    await api.rows(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    )
+  ).length
+
+test('a refund that fails waits for its payment before it holds the books, so that no two wait for each other', async () => {
+  const client = await api.client()
+  const endToEndId = await makeUnmatched(api, client, REFUSED)
+  dataOf(await client.post(`/payment/unmatched/${endToEndId}/accept`))
+  const { id: dispute } = await openDispute(client, endToEndId)
+  dataOf(await client.post(`/dispute/${dispute}/accept`))
+  let running: Promise<unknown> | undefined
+  await app.db.transaction(async (tx) => {
+    await lockPayment(tx, client.company.id, 'simulated', endToEndId)
+    running = carryOutRefunds.run(app)
+    await until('the refund waits', async () => (await countWaiting()) > 0)
+    await requireFreeBooks(tx, client)
+  })
+  await running
+  assert.equal((await disputeNow(client, dispute)).held, REFUSED)
+  await requireClean(api, client)
+})
+
+test('a company is told of deadlines while its books are held', async () => {
+  const client = await api.client()
+  const { endToEndId } = await makeReceived(api, client, 1990)
+  await openDispute(client, endToEndId, { hours: 24 })
+  clock.advance(19 * 3600)
+  const told = await app.db.transaction(async (tx) => {
+    await lockBooks(tx, client.company.id)
+    await app.due.find(({ name }) => name === 'deadlines of disputes')!.run(app)
+    return disputeEvents(client)
+  })
+  assert.deepEqual(told, ['dispute.opened', 'dispute.deadline'])
 })
