@@ -241,7 +241,7 @@ export async function completeRefund(
   const refund = rules.complete(current, returnId, now)
   await store.finish(tx, refund)
   if (refund.chargeId) await announceReturn(tx, refund, refund.chargeId, now)
-  else if (refund.source === 'unmatched') await endPayment(tx, refund)
+  else if (refund.source === 'unmatched') await endPayment(tx, refund, now)
   await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund))] : [], now)
 }
 
@@ -257,13 +257,13 @@ async function announceReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date)
 /** If a dispute was opened while all of the payment was on its way back, it ends with that. */
 async function settleEmpty(
   tx: Tx,
-  { companyId, paymentSource, endToEndId, id }: Refund,
+  { companyId, paymentSource, endToEndId, id, chargeId }: Refund,
   externalId: string | null,
   now: Date,
 ): Promise<void> {
   const all = await disputes.lockOfPayment(tx, companyId, paymentSource, endToEndId)
   const dispute = all.find(isOpen)
-  if (!dispute || dispute.held > 0) return
+  if (!dispute || dispute.held > 0 || dispute.chargeId !== chargeId) return
   await recordEnd(tx, dispute, { ...accept(dispute, now), refundId: id }, externalId, now)
 }
 
@@ -325,7 +325,9 @@ async function releaseOfPayment(tx: Tx, refund: Refund): Promise<RefundSource> {
   return isGone ? 'available' : 'unmatched'
 }
 
-async function endPayment(tx: Tx, { companyId, endToEndId, paymentSource }: Refund): Promise<void> {
+async function endPayment(tx: Tx, refund: Refund, now: Date): Promise<void> {
+  const { companyId, endToEndId, paymentSource } = refund
   const payment = await payments.lock(tx, companyId, paymentSource, endToEndId)
   await payments.updateStatus(tx, { ...payment!, status: 'REFUNDED' })
+  await settleEmpty(tx, refund, null, now)
 }

@@ -187,6 +187,19 @@ test('what was disputed of a charge is held of it again, and not of the rest of 
   await requireClean(api, client)
 })
 
+test('a dispute of a payment without a charge that is on its way back ends with that refund', async () => {
+  const client = await api.client()
+  const endToEndId = await makeUnmatched(api, client, 1990)
+  const refund = dataOf(await client.post(`/payment/unmatched/${endToEndId}/refund`))
+  const { id: dispute, held } = await openDispute(client, endToEndId)
+  assert.equal(held, undefined)
+  await carryOutRefunds.run(app)
+  const now = await disputeNow(client, dispute)
+  assert.deepEqual([now.status, now.refundId], ['ACCEPTED', refund.id])
+  assert.deepEqual(await disputeEvents(client), ['dispute.opened', 'dispute.accepted'])
+  await requireClean(api, client)
+})
+
 const requireFreeBooks = (tx: Tx, { company }: Client) =>
   tx.query({
     text: 'select from balances where company_id = $1 for update nowait',
