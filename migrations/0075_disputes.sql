@@ -21,11 +21,12 @@ alter table postings drop constraint postings_credit_check;
 alter table postings add constraint postings_credit_check check (
   credit in ('bank', 'available', 'pending', 'held', 'unmatched', 'disputed', 'recipients')
 ) not valid;
--- A dispute holds its money also if it was withdrawn.
+-- A dispute holds its money also if it was withdrawn, and what comes back of recipients is theirs.
 alter table postings drop constraint postings_available_check;
 -- contract since 0067: it refuses less than the one before.
 alter table postings add constraint postings_available_check check (
-  available >= 0 or debit <> 'available' or kind in ('BANK_RETURN', 'DISPUTE_HELD')) not valid;
+  available >= 0 or debit <> 'available' or kind in ('BANK_RETURN', 'DISPUTE_HELD', 'SPLIT_GIVEN')
+) not valid;
 
 -- A payment that pays no charge is disputed: nobody decides about it until that is over.
 alter table payments drop constraint payments_status_check;

@@ -3,8 +3,8 @@ import type { Cents } from '../lib/money.ts'
 
 /**
  * What we owe a company. A credit raises an account, a debit lowers it. A debit leaves no account
- * below zero, unless the bank has returned money by itself, or a payer disputes it: see `bankReturn`
- * and `disputeHeld`.
+ * below zero, unless the bank has returned money by itself, or a payer disputes it: see `bankReturn`,
+ * `disputeHeld` and `splitGiven`.
  */
 export const ACCOUNTS = [
   'available',
@@ -137,12 +137,15 @@ export const splitSettled = (payment: Paid): Posting =>
 export const splitTaken = (order: Order): Posting =>
   posting('SPLIT_TAKEN', ['recipients', 'available'], order)
 
-/** It did not go back after all. */
+/**
+ * It did not go back after all. Their parts were never the company's, so they get them also if its
+ * balance is below zero for another reason.
+ */
 export const splitGiven = (order: Order): Posting =>
   posting('SPLIT_GIVEN', ['available', 'recipients'], order)
 
 /** Kinds that may leave `available` below zero when they lower it. */
-export const BELOW_ZERO: readonly Kind[] = ['BANK_RETURN', 'DISPUTE_HELD']
+export const BELOW_ZERO: readonly Kind[] = ['BANK_RETURN', 'DISPUTE_HELD', 'SPLIT_GIVEN']
 
 /**
  * A payer claims the money back. It is held also if it was withdrawn, so this may leave `available`

@@ -56,18 +56,33 @@ export async function compareParts(
   )
 }
 
-/** Checks that entries that were written after a posting go on from the ones before. */
+/** SQL: whether an entry `e` is of a charge that names its recipient, or of a payout in the books. */
+const HAS_REASON = `case when e.kind in ('WITHDRAWAL_HELD', 'WITHDRAWAL_RELEASED')
+  then exists (select from postings t
+    where t.company_id = e.company_id and t.kind = e.kind and t.ref = e.ref)
+  else exists (select from charges c where c.company_id = e.company_id and c.id = e.charge_id
+    and c.split @> jsonb_build_array(jsonb_build_object('recipientId', e.recipient_id))) end`
+
+/**
+ * Checks that entries that were written after a posting go on from the ones before, and that each
+ * has its reason: what changes only the debt of a recipient has no posting.
+ */
 export async function compareEntries(tx: Tx, companyId: Uuid, since: number): Promise<string[]> {
-  const [row] = await tx.query<{ count: number }>({
-    text: `select count(*) as count from recipient_entries e
+  const [row] = await tx.query<{ broken: number; strange: number }>({
+    text: `select count(*) filter (where e.balance <> coalesce(p.balance, 0) + e.amount
+               or (p.entry is null and e.entry > 1)) as broken,
+             count(*) filter (where not ${HAS_REASON}) as strange
+           from recipient_entries e
            left join recipient_entries p on p.company_id = e.company_id
              and p.recipient_id = e.recipient_id and p.entry = e.entry - 1
-           where e.company_id = $1 and e.posted > $2
-             and (e.balance <> coalesce(p.balance, 0) + e.amount
-               or (p.entry is null and e.entry > 1))`,
+           where e.company_id = $1 and e.posted > $2`,
     values: [companyId, since],
   })
-  return row!.count === 0
-    ? []
-    : [`${row!.count} entries of recipients do not follow from the ones before`]
+  const { broken, strange } = row!
+  return [
+    ...(broken === 0 ? [] : [`${broken} entries of recipients do not follow from the ones before`]),
+    ...(strange === 0
+      ? []
+      : [`${strange} entries of recipients are of no charge that names them, and of no payout`]),
+  ]
 }

@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import { lockBooks, post } from '../../ledger/post.ts'
+import { post, readBalance } from '../../ledger/post.ts'
 import { disputeHeld, disputeReleased, type Posting } from '../../ledger/recipes.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
@@ -57,14 +57,11 @@ export async function announce(
   const hours = said.news === 'deadline' ? said.hours : undefined
   const externalId = charge?.externalId ?? null
   await emit(tx, [disputeEvent(`dispute.${said.news}`, dispute, externalId, now, hours)])
-  const { balance } = await lockBooks(tx, company.id)
+  // Not locked: of several disputes, the charge of the next one would be locked after it.
+  const { available } = await readBalance(tx, company.id)
   const about = { dispute: refOf(dispute), amount, reason, endToEndId, deadline }
   const ofCharge = chargeId === null ? null : toPublic('charge', chargeId)
-  const letter = composeDispute(
-    company,
-    { ...about, charge: ofCharge, available: balance.available },
-    said,
-  )
+  const letter = composeDispute(company, { ...about, charge: ofCharge, available }, said)
   const mail = { companyId: company.id, kind: 'dispute' as const, letter, expiresAt: null }
   await queueMails(tx, app.vault, [{ ...mail, createdAt: now }])
 }
@@ -91,14 +88,18 @@ export async function holdAgain(
   tx: Tx,
   app: Uses<'vault'>,
   paid: Paid,
-  refund: { id: Uuid; amount: number },
+  refund: { id: Uuid; disputed: number },
   now: Date,
 ): Promise<void> {
   const { companyId, source, endToEndId } = paid.payment
   const ofPayment = await store.lockOfPayment(tx, companyId, source, endToEndId)
-  const before = rules.activeOf(ofPayment, [refund.id])
+  const before = rules.settledBy(ofPayment, refund)
   if (!before) return
-  const standing = await standingOf(tx, paid, before.amount)
+  // What was disputed of the charge is not of what the payment has left beside it, nor otherwise.
+  const all = await standingOf(tx, paid, before.chargeId === null ? 0 : paid.payment.amount)
+  if (rules.chargeIn(all.account, paid) !== before.chargeId) return
+  const others = rules.heldForOthers(ofPayment, before)
+  const standing = { ...all, left: rules.less(all.left, others) }
   const { dispute, missing } = rules.afterFailure(before, standing, now)
   if (missing === 0) return
   await store.update(tx, dispute)

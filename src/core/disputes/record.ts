@@ -62,7 +62,11 @@ export async function recordDispute(
   }
   // Another claim for the same payment waits until this one is over.
   if (ofPayment.some(rules.isOpen)) return false
-  const opened = await open(tx, app, company, paid, claim)
+  const standing = await standingOf(tx, paid, claim.amount)
+  const chargeId = rules.chargeIn(standing.account, paid)
+  const held = rules.heldForOthers(ofPayment, { id: null, chargeId })
+  const free = { ...standing, left: rules.less(standing.left, held) }
+  const opened = await open(tx, app, company, paid, claim, free)
   await decide(tx, app, company, paid, opened, claim)
   return true
 }
@@ -77,9 +81,9 @@ async function open(
   company: Company,
   paid: Paid,
   claim: BankDispute,
+  standing: rules.Standing,
 ): Promise<Dispute> {
   const now = app.clock.now()
-  const standing = await standingOf(tx, paid, claim.amount)
   const dispute = rules.open(paid, newId(), claim, standing, now)
   await store.insert(tx, dispute)
   if (dispute.heldFrom === 'unmatched') await setStatus(tx, paid, 'DISPUTED')

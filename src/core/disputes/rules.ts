@@ -51,7 +51,8 @@ export type Dispute = {
 }
 
 const NONE = toCents(0)
-const less = (from: number, what: number): Cents => toCents(Math.max(0, from - what))
+/** What is left without something, or nothing. */
+export const less = (from: number, what: number): Cents => toCents(Math.max(0, from - what))
 
 export const isOpen = ({ status }: Pick<Dispute, 'status'>): boolean =>
   status === 'OPEN' || status === 'DEFENDED'
@@ -80,13 +81,15 @@ export const accountNow = ({ heldFrom }: Dispute, charge: Charge | null): MoneyA
 
 /**
  * The dispute that money of a payment is held for, or would be: it is open, or lost and not
- * returned, or accepted by a refund that is under way. `disputes` are those of the payment.
+ * returned, or a refund that is under way has taken its money. `disputes` are those of the payment.
  */
 export function activeOf(disputes: Dispute[], underWay: Uuid[]): Dispute | null {
   const isReturning = ({ status, held, refundId }: Dispute) =>
     status === 'LOST' && (held > 0 || refundId === null)
   const isRefunding = ({ status, refundId }: Dispute) =>
-    status === 'ACCEPTED' && (refundId === null || underWay.includes(refundId))
+    status === 'ACCEPTED'
+      ? refundId === null || underWay.includes(refundId)
+      : status === 'LOST' && underWay.includes(refundId!)
   return disputes.find(isOpen) ?? disputes.find(isReturning) ?? disputes.find(isRefunding) ?? null
 }
 
@@ -96,6 +99,35 @@ export function activeOf(disputes: Dispute[], underWay: Uuid[]): Dispute | null 
  */
 export function takenFromHold(value: number, left: number, held: number): Cents {
   return value >= held ? toCents(held) : less(value, left - held)
+}
+
+/**
+ * The dispute that a failed refund has taken money from. If several refunds have settled it
+ * together, it names only the last of them.
+ */
+export const settledBy = (disputes: Dispute[], refund: { id: Uuid; disputed: number }) =>
+  activeOf(disputes, [refund.id]) ??
+  (refund.disputed > 0 ? (disputes.find(({ status }) => status === 'ACCEPTED') ?? null) : null)
+
+/**
+ * How much is held for other disputes of a payment, of the same part of it: what pays the charge or
+ * what waits for a decision.
+ */
+export const heldForOthers = (
+  disputes: Dispute[],
+  { id, chargeId }: { id: Uuid | null; chargeId: Uuid | null },
+): number =>
+  disputes
+    .filter((other) => other.id !== id && other.chargeId === chargeId)
+    .reduce((sum, { held }) => sum + held, 0)
+
+/** Throws if a refund would take what is held for another dispute than the one that it settles. */
+export function requireNotOfOthers(amount: number, left: number, others: number): void {
+  if (others === 0 || amount <= left - others) return
+  throw problem(
+    'refund_not_possible',
+    `value: ${amount} cents are more than the ${left - others} that can go back: the bank is returning ${others} cents because of a dispute that was lost.`,
+  )
 }
 
 /** How long before the deadline the company is told of it. */
@@ -125,6 +157,10 @@ export function notice(dispute: Dispute, now: Date): { dispute: Dispute; hours: 
   const next = { ...dispute, noticeAt: nextNotice(deadline, now) }
   return { dispute: next, hours: left_ms > 0 ? (told ?? null) : null }
 }
+
+/** The charge that money in an account is of. What waits for a decision is money of no charge. */
+export const chargeIn = (account: MoneyAccount, { charge }: Pick<Paid, 'charge'>): Uuid | null =>
+  account === 'unmatched' ? null : (charge?.id ?? null)
 
 type NewDispute = Pick<Dispute, 'id' | 'bankId' | 'amount' | 'reason' | 'openedAt'>
 
@@ -172,7 +208,7 @@ export function open(
   }
   return {
     ...empty(paid, given, now),
-    chargeId: account === 'unmatched' ? null : (paid.charge?.id ?? null),
+    chargeId: chargeIn(account, paid),
     heldFrom: hold > 0 ? account : null,
     hold,
     held: hold,

@@ -16,7 +16,9 @@ import {
   activeOf,
   afterRefund,
   type Dispute,
+  heldForOthers,
   isOpen,
+  requireNotOfOthers,
   requireOpen,
   takenFromHold,
 } from '../disputes/rules.ts'
@@ -156,6 +158,7 @@ async function disputedPart(
   const all = await disputes.lockOfPayment(tx, companyId, source, endToEndId)
   const dispute = activeOf(all, [])
   if (!dispute) return { dispute, disputed: toCents(0) }
+  requireNotOfOthers(amount, left, heldForOthers(all, dispute))
   return { dispute, disputed: takenFromHold(amount, left, dispute.held) }
 }
 
@@ -237,7 +240,7 @@ export async function completeRefund(
   const refund = rules.complete(current, returnId, now)
   await store.finish(tx, refund)
   if (refund.chargeId) await announceReturn(tx, refund, refund.chargeId, now)
-  else if (refund.source === 'unmatched') await endPayment(tx, refund)
+  else if (refund.source === 'unmatched') await endPayment(tx, refund, now)
   await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund))] : [], now)
 }
 
@@ -253,13 +256,13 @@ async function announceReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date)
 /** If a dispute was opened while all of the payment was on its way back, it ends with that. */
 async function settleEmpty(
   tx: Tx,
-  { companyId, paymentSource, endToEndId, id }: Refund,
+  { companyId, paymentSource, endToEndId, id, chargeId }: Refund,
   externalId: string | null,
   now: Date,
 ): Promise<void> {
   const all = await disputes.lockOfPayment(tx, companyId, paymentSource, endToEndId)
   const dispute = all.find(isOpen)
-  if (!dispute || dispute.held > 0) return
+  if (!dispute || dispute.held > 0 || dispute.chargeId !== chargeId) return
   await recordEnd(tx, dispute, { ...accept(dispute, now), refundId: id }, externalId, now)
 }
 
@@ -278,11 +281,14 @@ export async function failRefund(
   const current = await store.find(tx, companyId, id, 'for update')
   if (current?.status !== 'PROCESSING' || current.attempts !== attempts) return
   const refund = rules.fail(current, reason, now)
+  const { paymentSource, endToEndId } = refund
   await store.finish(tx, refund)
+  // Locks the charge and the payment, in this order and before the books.
+  await lockPaid(tx, companyId, paymentSource, endToEndId)
   const to = await releaseTo(tx, refund, now)
   if (!refund.booked) return
   await post(tx, companyId, [refundReleased(orderOf(refund), to)], now)
-  const paid = await lockPaid(tx, companyId, refund.paymentSource, refund.endToEndId)
+  const paid = await lockPaid(tx, companyId, paymentSource, endToEndId)
   if (!paid) return
   await holdAgain(tx, app, paid, refund, now)
   const { charge } = refund.chargeId === null ? { charge: null } : paid
@@ -318,7 +324,9 @@ async function releaseOfPayment(tx: Tx, refund: Refund): Promise<RefundSource> {
   return isGone ? 'available' : 'unmatched'
 }
 
-async function endPayment(tx: Tx, { companyId, endToEndId, paymentSource }: Refund): Promise<void> {
+async function endPayment(tx: Tx, refund: Refund, now: Date): Promise<void> {
+  const { companyId, endToEndId, paymentSource } = refund
   const payment = await payments.lock(tx, companyId, paymentSource, endToEndId)
   await payments.updateStatus(tx, { ...payment!, status: 'REFUNDED' })
+  await settleEmpty(tx, refund, null, now)
 }
