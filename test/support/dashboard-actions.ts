@@ -309,7 +309,7 @@ export const ACTIONS: Record<string, Action> = {
     says: says(/não precisam mais de aprovação\./, /need no approval any more\./),
   },
   '/settings/reminders/rule': {
-    at: '/settings/reminders/rule?rule=new',
+    at: '/settings/reminders',
     says: says(/Lembrete salvo\./, /Reminder saved\./),
   },
   '/settings/reminders/suggestion': {
