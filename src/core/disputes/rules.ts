@@ -56,7 +56,7 @@ const less = (from: number, what: number): Cents => toCents(Math.max(0, from - w
 export const isOpen = ({ status }: Pick<Dispute, 'status'>): boolean =>
   status === 'OPEN' || status === 'DEFENDED'
 
-/** Whether another claim for the same payment has to wait: the end of this one moves money still. */
+/** Whether another claim for the same payment has to wait, because money is still to move. */
 export const isUnsettled = (dispute: Dispute): boolean => isOpen(dispute) || dispute.held > 0
 
 /** The account that has the money of a payment, and how much of it could still go back. */

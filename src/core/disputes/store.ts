@@ -106,7 +106,7 @@ export async function findByBankIds(
   return rows.map(DISPUTE.read)
 }
 
-/** When the oldest dispute was opened that is not over; null if there is none. Others wait for it. */
+/** When the oldest dispute was opened that is not over and settled; null if there is none. */
 export async function oldestOpen(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ at: Date | null }>({
     text: `select min(opened_at) as at from disputes
