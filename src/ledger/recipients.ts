@@ -118,6 +118,10 @@ export async function insertEntries(tx: Tx, entries: StoredEntry[]): Promise<voi
 export const LAST_ENTRY = `select entry, balance from recipient_entries
   where company_id = $1 and recipient_id = r.id order by entry desc limit 1`
 
+/** SQL: whether an entry `e` has a posting of its kind and reference. */
+export const HAS_POSTING = `exists (select from postings p
+  where p.company_id = e.company_id and p.kind = e.kind and p.ref = e.ref)`
+
 /** What recipients are owed. Takes no lock: whoever changes it has locked the company's books. */
 export async function readAccounts(
   tx: Tx,

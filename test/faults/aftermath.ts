@@ -11,7 +11,7 @@ const SAME: expected.Difference = { missing: [], unexpected: [] }
 /** A static code has no payer to mail to, and money that pays no charge has no receipt. */
 const isPaidCharge = ({ state, atCounter }: Paid) => state === 'MATCHED' && !atCounter
 
-/** Who has accepted a dispute is not told of it. Of a lost one the mail about the return tells. */
+/** Who accepts a dispute gets no mail, and of a lost one the mail about the return tells. */
 const isTold = ({ state }: Disputed) => state === 'WON' || state === 'CANCELED'
 
 /** Tests that database, bank and mailbox are as clients were answered. */

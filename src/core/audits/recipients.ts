@@ -1,4 +1,5 @@
 import type { Row, Tx } from '../../db/database.ts'
+import { HAS_POSTING } from '../../ledger/recipients.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { type GivenTo, givenOf } from '../charges/split.ts'
 import { heldOfCharges } from '../disputes/store.ts'
@@ -58,8 +59,7 @@ export async function compareParts(
 
 /** SQL: whether an entry `e` is of a charge that names its recipient, or of a payout in the books. */
 const HAS_REASON = `case when e.kind in ('WITHDRAWAL_HELD', 'WITHDRAWAL_RELEASED')
-  then exists (select from postings t
-    where t.company_id = e.company_id and t.kind = e.kind and t.ref = e.ref)
+  then ${HAS_POSTING}
   else exists (select from charges c where c.company_id = e.company_id and c.id = e.charge_id
     and c.split @> jsonb_build_array(jsonb_build_object('recipientId', e.recipient_id))) end`
 

@@ -96,10 +96,9 @@ export async function holdAgain(
   const before = rules.settledBy(ofPayment, refund)
   if (!before) return
   // What was disputed of the charge is not of what the payment has left beside it, nor otherwise.
-  const all = await standingOf(tx, paid, before.chargeId === null ? 0 : paid.payment.amount)
-  if (rules.chargeIn(all.account, paid) !== before.chargeId) return
-  const others = rules.heldForOthers(ofPayment, before)
-  const standing = { ...all, left: rules.less(all.left, others) }
+  const claimed = before.chargeId === null ? 0 : paid.payment.amount
+  const standing = await standingOf(tx, paid, claimed)
+  if (rules.chargeIn(standing.account, paid) !== before.chargeId) return
   const { dispute, missing } = rules.afterFailure(before, standing, now)
   if (missing === 0) return
   await store.update(tx, dispute)

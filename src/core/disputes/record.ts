@@ -60,13 +60,9 @@ export async function recordDispute(
     await store.update(tx, { ...returned, bankId: claim.id })
     return true
   }
-  // Another claim for the same payment waits until this one is over.
-  if (ofPayment.some(rules.isOpen)) return false
-  const standing = await standingOf(tx, paid, claim.amount)
-  const chargeId = rules.chargeIn(standing.account, paid)
-  const held = rules.heldForOthers(ofPayment, { id: null, chargeId })
-  const free = { ...standing, left: rules.less(standing.left, held) }
-  const opened = await open(tx, app, company, paid, claim, free)
+  // Another claim for the same payment waits until this one is over, and returned if it is lost.
+  if (ofPayment.some(rules.isUnsettled)) return false
+  const opened = await open(tx, app, company, paid, claim)
   await decide(tx, app, company, paid, opened, claim)
   return true
 }
@@ -81,9 +77,9 @@ async function open(
   company: Company,
   paid: Paid,
   claim: BankDispute,
-  standing: rules.Standing,
 ): Promise<Dispute> {
   const now = app.clock.now()
+  const standing = await standingOf(tx, paid, claim.amount)
   const dispute = rules.open(paid, newId(), claim, standing, now)
   await store.insert(tx, dispute)
   if (dispute.heldFrom === 'unmatched') await setStatus(tx, paid, 'DISPUTED')

@@ -51,11 +51,13 @@ export type Dispute = {
 }
 
 const NONE = toCents(0)
-/** What is left without something, or nothing. */
-export const less = (from: number, what: number): Cents => toCents(Math.max(0, from - what))
+const less = (from: number, what: number): Cents => toCents(Math.max(0, from - what))
 
 export const isOpen = ({ status }: Pick<Dispute, 'status'>): boolean =>
   status === 'OPEN' || status === 'DEFENDED'
+
+/** Whether another claim for the same payment has to wait, because money is still to move. */
+export const isUnsettled = (dispute: Dispute): boolean => isOpen(dispute) || dispute.held > 0
 
 /** The account that has the money of a payment, and how much of it could still go back. */
 export type Standing = { account: MoneyAccount; left: Cents }
@@ -108,27 +110,6 @@ export function takenFromHold(value: number, left: number, held: number): Cents 
 export const settledBy = (disputes: Dispute[], refund: { id: Uuid; disputed: number }) =>
   activeOf(disputes, [refund.id]) ??
   (refund.disputed > 0 ? (disputes.find(({ status }) => status === 'ACCEPTED') ?? null) : null)
-
-/**
- * How much is held for other disputes of a payment, of the same part of it: what pays the charge or
- * what waits for a decision.
- */
-export const heldForOthers = (
-  disputes: Dispute[],
-  { id, chargeId }: { id: Uuid | null; chargeId: Uuid | null },
-): number =>
-  disputes
-    .filter((other) => other.id !== id && other.chargeId === chargeId)
-    .reduce((sum, { held }) => sum + held, 0)
-
-/** Throws if a refund would take what is held for another dispute than the one that it settles. */
-export function requireNotOfOthers(amount: number, left: number, others: number): void {
-  if (others === 0 || amount <= left - others) return
-  throw problem(
-    'refund_not_possible',
-    `value: ${amount} cents are more than the ${left - others} that can go back: the bank is returning ${others} cents because of a dispute that was lost.`,
-  )
-}
 
 /** How long before the deadline the company is told of it. */
 export const NOTICE_HOURS = [48, 24, 6] as const

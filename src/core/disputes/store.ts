@@ -106,11 +106,11 @@ export async function findByBankIds(
   return rows.map(DISPUTE.read)
 }
 
-/** When the oldest dispute was opened that the bank has not decided; null if there is none. */
+/** When the oldest dispute was opened that is not over and settled; null if there is none. */
 export async function oldestOpen(tx: Tx, companyId: Uuid): Promise<Date | null> {
   const [row] = await tx.query<{ at: Date | null }>({
     text: `select min(opened_at) as at from disputes
-           where company_id = $1 and status in ('OPEN', 'DEFENDED')`,
+           where company_id = $1 and (status in ('OPEN', 'DEFENDED') or held > 0)`,
     values: [companyId],
   })
   return row!.at

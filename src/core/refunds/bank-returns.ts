@@ -114,16 +114,14 @@ async function recordOne(
   await queueMails(tx, app.vault, [mailOf(company, refund, available, now)])
 }
 
-/** The dispute that a return may be of. One that is lost waits for it, also if another is open. */
+/** The dispute that a return may be of. */
 async function disputeOf(
   tx: Tx,
   { payment: { companyId, source, endToEndId } }: Paid,
   recorded: Refund[],
 ): Promise<Dispute | null> {
   const underWay = recorded.filter(({ status }) => status === 'PROCESSING').map(({ id }) => id)
-  const all = await disputes.lockOfPayment(tx, companyId, source, endToEndId)
-  const isAwaited = ({ status, held }: Dispute) => status === 'LOST' && held > 0
-  return all.find(isAwaited) ?? activeOf(all, underWay)
+  return activeOf(await disputes.lockOfPayment(tx, companyId, source, endToEndId), underWay)
 }
 
 /** Where the money of a return comes from. `pending` is what the charge has there besides. */

@@ -16,9 +16,7 @@ import {
   activeOf,
   afterRefund,
   type Dispute,
-  heldForOthers,
   isOpen,
-  requireNotOfOthers,
   requireOpen,
   takenFromHold,
 } from '../disputes/rules.ts'
@@ -158,7 +156,6 @@ async function disputedPart(
   const all = await disputes.lockOfPayment(tx, companyId, source, endToEndId)
   const dispute = activeOf(all, [])
   if (!dispute) return { dispute, disputed: toCents(0) }
-  requireNotOfOthers(amount, left, heldForOthers(all, dispute))
   return { dispute, disputed: takenFromHold(amount, left, dispute.held) }
 }
 

@@ -8,7 +8,7 @@ import { lastCode } from '../../support/mail.ts'
 import { dataOf, makeRecipients, makeSettled } from '../../support/splits.ts'
 import { confirm } from '../../support/withdrawals.ts'
 
-/* Each row of disputes and recipients that says something else than the books, as nobody writes it. */
+/* Each row of disputes and recipients that says something else than the books. */
 
 const api = await startApi()
 const { app } = api

@@ -69,7 +69,7 @@ test('each charge of a subscription that is split is paid in parts', async () =>
   await requireClean(api, client)
 })
 
-/** A live company whose bank sends nothing, with a payout to a recipient that waits for a person. */
+/** A live company whose bank sends nothing: a payout to a recipient waits for a person. */
 async function waiting() {
   const shop = await openBanked(api)
   const [recipient] = await makeRecipients(shop, 1)
