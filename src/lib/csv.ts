@@ -78,6 +78,11 @@ export function readCsv(text: string): { line: number; cells: string[] }[] {
   let [cells, cell, line, start] = [[] as string[], '', 1, 1]
   let isQuoted = false
   const endRow = () => {
+    // A file may have many empty lines, and they cost nothing.
+    if (cells.length === 0 && cell === '') {
+      start = line
+      return
+    }
     cells.push(cell)
     if (cells.some((one) => one.trim() !== '')) rows.push({ line: start, cells })
     ;[cells, cell, start] = [[], '', line]

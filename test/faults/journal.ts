@@ -13,8 +13,10 @@ export type Journal = {
   withdrawals: Withdrawn[]
   /** Codes that were sent again, because the first did not arrive. */
   resent: number
-  /** Requests under a key of their own. */
+  /** Requests under a key of their own, and charges of batches, which have one too. */
   keys: number
+  /** Each has a key that says only that it has begun. */
+  batches: number
   /** Answers that said why not. */
   refusals: Record<string, number>
   /** Some requests with their answers, to be sent once more when all is over. */
@@ -73,6 +75,7 @@ export const emptyJournal = (): Journal => ({
   withdrawals: [],
   resent: 0,
   keys: 0,
+  batches: 0,
   refusals: {},
   sample: [],
 })

@@ -30,6 +30,7 @@ test('kills hit in the middle of the work, and every request is answered in the 
     requests: tally,
     done: {
       charges: charges.length,
+      batches: journal.batches,
       splits: splits.length,
       disputes: disputes.length,
       payments: payments.length,

@@ -11,6 +11,7 @@ export async function sell(client: Client): Promise<void> {
   while (!client.stopping()) {
     // A static code is paid many times, and each payment becomes a charge of its own.
     if (client.random.onceIn(6)) await payAtBank(client, counterCode, AT_COUNTER)
+    else if (client.random.onceIn(5)) await sellMany(client)
     else await sellOne(client, recipient)
   }
 }
@@ -50,6 +51,21 @@ async function sellOne(client: Client, recipient: string): Promise<void> {
   const choice = random.below(4)
   if (choice === 0) await refund(client, id, amount)
   if (choice === 1) await dispute(client, id, amount)
+}
+
+/** Charges of one request. A retry after a kill makes those that are missing. */
+async function sellMany(client: Client): Promise<void> {
+  const { shop, random, journal } = client
+  const customer = payer({ email: shop.email })
+  const amounts = Array.from({ length: 2 + random.below(4) }, () => 500 + random.below(5_000))
+  const charges = amounts.map((amount) => ({ amount, customer }))
+  const { body } = await post(client, '/charge/batch', { charges }, [200])
+  journal.batches += 1
+  journal.keys += charges.length
+  for (const { charge } of body.data.items) {
+    journal.charges.push({ company: shop.company, id: charge.id, amount: charge.amount })
+    await payAtBank(client, charge.brCode, AT_SHOP)
+  }
 }
 
 /** Of two amounts the simulated bank refuses the return, or its answer gets lost. */
