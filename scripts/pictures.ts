@@ -6,10 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { startChromium } from '../test/browser/chromium.ts'
+import { seed } from './seed.ts'
 
-/** Takes the pictures of the README: of a server of its own, with a sandbox that is being used. */
+/** Takes the pictures of the README: of a server of its own, whose sandbox has sold for some time. */
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'docs', 'pictures')
+const DAYS = 75
 const MAX_BYTES = 160 * 1024
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 1.5 }
 const DESKTOP = { viewport: { width: 1120, height: 760 } }
@@ -44,12 +46,14 @@ async function freePort(): Promise<number> {
   return port
 }
 
+const keyOf = (): string =>
+  JSON.parse(readFileSync(join(folder, 'data', 'sandbox.json'), 'utf8')).apiKey
+
 // biome-ignore lint/suspicious/noExplicitAny: an answer is read for one field or two
 async function post(path: string, json: unknown): Promise<any> {
-  const { apiKey } = JSON.parse(readFileSync(join(folder, 'data', 'sandbox.json'), 'utf8'))
   const reply = await fetch(url + path, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-API-KEY': apiKey },
+    headers: { 'Content-Type': 'application/json', 'X-API-KEY': keyOf() },
     body: JSON.stringify(json),
   })
   const { data, message } = (await reply.json()) as { data: unknown; message: string }
@@ -63,11 +67,11 @@ function charge(amount: number, name: string) {
 }
 
 async function takeAll(browser: Browser): Promise<void> {
+  await seed(url, keyOf(), DAYS)
   const paid = await charge(8990, 'Ana Souza')
   await post('/bank/pix', { brCode: paid.brCode })
   await post(`/refund/${paid.id}`, { value: 1990 })
   await charge(123_456, 'João Pereira')
-  await post('/webhook', { name: 'Loja', url: 'http://127.0.0.1:9/', events: ['charge.paid'] })
   for (const [amount, name] of [
     [4590, 'Bruno Lima'],
     [12_990, 'Carla Dias'],
@@ -80,7 +84,6 @@ async function takeAll(browser: Browser): Promise<void> {
     notifyCustomer: true,
     customer: { name: 'Maria da Silva', taxId: '52998224725', email: 'maria@example.com' },
   })
-  await post('/account-balance/withdraw', { value: 5000 })
 
   await take(browser, 'checkout-phone', open.url, PHONE)
   await take(browser, 'checkout-desktop', open.url, DESKTOP)
