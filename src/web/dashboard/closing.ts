@@ -174,7 +174,7 @@ function summaryOf(closing: Closing, language: Language): Html {
 
 /** What a movement is, and where its money came from. */
 function movementName({ kind, source }: Movement, language: Language): string {
-  const name = BALANCE[language].kinds[kind]
+  const name = kind === 'OPENING' ? CLOSING[language].play : BALANCE[language].kinds[kind]
   return source === '' ? name : `${name} · ${CLOSING[language].sources[source]}`
 }
 
