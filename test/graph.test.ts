@@ -202,6 +202,7 @@ const MAY_USE: Record<string, string[]> = {
   'tasks.ts': [],
   totals: ['app.ts', 'companies'],
   'version-changes': ['fields.ts', 'operate.ts'],
+  'waiting.ts': ['app.ts', 'billings', 'companies'],
   webhooks: [
     'app.ts',
     'companies',

@@ -18,6 +18,7 @@ import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
+import { reportsRoutes } from './reports.ts'
 import { requestsRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
@@ -39,6 +40,7 @@ export const ROUTES: DashboardRoute[] = [
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
+  ...reportsRoutes,
   ...withdrawalsRoutes,
   ...approvalsRoutes,
   ...recipientsRoutes,
