@@ -86,6 +86,7 @@ const MAY_USE: Record<string, string[]> = {
   'events.ts': ['tasks.ts'],
   feed: ['app.ts', 'events.ts', 'fields.ts'],
   'fields.ts': [],
+  figures: ['app.ts', 'billings', 'companies'],
   'full-app.ts': [
     'activity',
     'charges',
@@ -200,9 +201,7 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
   ],
   'tasks.ts': [],
-  totals: ['app.ts', 'companies'],
   'version-changes': ['fields.ts', 'operate.ts'],
-  'waiting.ts': ['app.ts', 'billings', 'companies'],
   webhooks: [
     'app.ts',
     'companies',

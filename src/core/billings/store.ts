@@ -1,6 +1,7 @@
 import { companyTableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { RETRY_DAYS } from '../../pix/calendar.ts'
 import { addDays, type LocalDate, startOfDay } from '../../pix/local-time.ts'
 import { claimDue, type DueKind, type DueRequest, IS_SUSPENDED } from '../due.ts'
 import { TASK } from '../tasks.ts'
@@ -119,11 +120,12 @@ export async function listOpenOfMany(
 
 /**
  * Billings that the bank tries again: their day is over, or it is today and the next debit is on a
- * later one. `today` and `tomorrow`, its first moment, are parameters of the statement.
+ * later one. `today` and `tomorrow`, its first moment, are parameters of the statement. Nothing is
+ * tried for longer, so that the index leaves out what has failed before.
  */
 export const retried = (today: string, tomorrow: string): string =>
-  `status = 'SCHEDULED' and (due_on < ${today}::date
-     or (due_on = ${today}::date and next_at >= ${tomorrow}))`
+  `status = 'SCHEDULED' and due_on between ${today}::date - ${RETRY_DAYS.at(-1)!} and ${today}::date
+     and (due_on < ${today}::date or next_at >= ${tomorrow})`
 
 /** Agreements of which the bank tries a charge again, newest first. */
 export async function listRetried(

@@ -6,11 +6,10 @@ import {
   readConversion,
   readProducts,
   readSubscriptionFigures,
-  SOURCES,
   type SubscriptionFigures,
   type Sum,
 } from '../../core/figures/figures.ts'
-import { hourOf } from '../../core/figures/rules.ts'
+import { hourOf, SOURCES } from '../../core/figures/rules.ts'
 import { csvWriter, type Column as FileColumn } from '../../lib/csv.ts'
 import { formatReais } from '../../lib/money.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'

@@ -9,7 +9,7 @@ import {
   readFigures,
 } from '../../core/figures/figures.ts'
 import { dayOf, sameTimeLastWeek } from '../../core/figures/rules.ts'
-import { failedSince, MAX_COUNTED, readWaiting, type Waiting } from '../../core/waiting.ts'
+import { failedSince, MAX_COUNTED, readWaiting, type Waiting } from '../../core/figures/waiting.ts'
 import type { Balance } from '../../ledger/books.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'

@@ -1,9 +1,9 @@
-import type { Row } from '../db/database.ts'
-import type { Uuid } from '../lib/ids.ts'
-import { addDays, type LocalDate, localDateOf, startOfDay } from '../pix/local-time.ts'
-import type { App } from './app.ts'
-import { retried } from './billings/store.ts'
-import type { Company } from './companies/rules.ts'
+import type { Row } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import { addDays, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
+import type { App } from '../app.ts'
+import { retried } from '../billings/store.ts'
+import type { Company } from '../companies/rules.ts'
 
 /** No more are counted, so that the cost does not grow with their number. */
 export const MAX_COUNTED = 100
