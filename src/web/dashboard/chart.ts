@@ -49,7 +49,9 @@ const MAX_LABELS_ON_PHONE = 5
 /** Of so many of the values one is not rare, and decides how high the scale is. */
 const RARE = 0.9
 /** A rare value is cut if it is so many times as high as the others. */
-const TOO_HIGH = 2.5
+const TOO_HIGH = 3
+/** Of fewer values none is rare. */
+const FEW = 10
 
 /**
  * The highest value of the scale. A few values that are far above all others would make those flat:
@@ -58,7 +60,8 @@ const TOO_HIGH = 2.5
 export function scaleEnd(values: number[]): number {
   const sorted = values.filter((value) => value > 0).sort((a, b) => a - b)
   const most = sorted.at(-1) ?? 1
-  const usual = sorted[Math.floor(RARE * (sorted.length - 1))] ?? 1
+  if (sorted.length < FEW) return most
+  const usual = sorted[Math.floor(RARE * (sorted.length - 1))]!
   return most > usual * TOO_HIGH ? usual * 1.2 : most
 }
 

@@ -7,7 +7,10 @@ export type Wish = 'more' | 'less' | 'none'
 /** More than so many times as much is not written as an exact share. */
 const MOST_PERCENT = 999
 
-/** How a value differs from the one before, as ▲ or ▼ and per cent. Nothing without one before. */
+/**
+ * How a value differs from the one before, as ▲ or ▼ and per cent. The arrow is drawn, because not
+ * every font has it. Nothing without a value before.
+ */
 export function changeOf(
   value: number,
   before: number,
@@ -22,7 +25,7 @@ export function changeOf(
   const isGood = wish !== 'none' && isUp === (wish === 'more')
   const kind = wish === 'none' ? '' : isGood ? 'up' : 'down'
   const share = Math.abs(percent) > MOST_PERCENT ? `> ${MOST_PERCENT}%` : `${Math.abs(percent)}%`
-  return html`<span class="change ${kind}"><span aria-hidden="true">${isUp ? '▲' : '▼'}</span><span class="hide">${isUp ? texts.more : texts.less}</span> ${share}</span>`
+  return html`<span class="change ${kind}"><svg class="arrow" viewBox="0 0 10 10" aria-hidden="true"><path d="${isUp ? 'M5 1l5 8H0z' : 'M5 9L0 1h10z'}"/></svg><span class="hide">${isUp ? texts.more : texts.less}</span> ${share}</span>`
 }
 
 type Compared = {

@@ -11,7 +11,7 @@ import {
 } from '../../pix/local-time.ts'
 
 /** The periods that have a name. Any other one is given by its days. */
-export const PERIODS = ['today', 'week', 'month', 'last-month'] as const
+export const PERIODS = ['today', '7d', 'month', 'last'] as const
 export type PeriodName = (typeof PERIODS)[number]
 
 /** Days of the calendar in São Paulo. Both belong to them. */
@@ -48,11 +48,11 @@ export function daysOf(name: PeriodName, today: LocalDate): Days {
   switch (name) {
     case 'today':
       return { first: today, last: today }
-    case 'week':
+    case '7d':
       return { first: addDays(today, 1 - DAYS_OF_WEEK), last: today }
     case 'month':
       return { first: month, last: endOfMonth(today) }
-    case 'last-month':
+    case 'last':
       return { first: addMonths(month, -1), last: addDays(month, -1) }
   }
 }
@@ -76,7 +76,7 @@ export function readDays(
 }
 
 /** How many whole months the days are. 0: they are not whole months. */
-function monthsIn({ first, last }: Days): number {
+export function monthsIn({ first, last }: Days): number {
   if (first !== monthOf(first) || last !== endOfMonth(last)) return 0
   const numberOf = (day: LocalDate) => Number(day.slice(0, 4)) * 12 + Number(day.slice(5, 7))
   return numberOf(last) - numberOf(first) + 1

@@ -10,9 +10,9 @@ const pt = {
   periods: 'Período',
   names: {
     today: 'Hoje',
-    week: '7 dias',
+    '7d': '7 dias',
     month: 'Este mês',
-    'last-month': 'Mês passado',
+    last: 'Mês passado',
   } satisfies Record<PeriodName, string>,
   from: 'De',
   to: 'Até',
@@ -24,8 +24,9 @@ const pt = {
     'too-long': 'Escolha um período de até 2 anos.',
   } satisfies Record<DaysFault, string>,
   days: (first: string, last: string) => (first === last ? first : `${first} a ${last}`),
-  compared: (from: string, to: string) => `comparado com ${from === to ? from : `${from} a ${to}`}`,
-  until: (day: string, time: string) => `${day} às ${time}`,
+  compared: (days: string) => `comparado com ${days}`,
+  comparedUntil: (first: string, last: string, time: string) =>
+    `comparado com ${first === last ? `${first} até ${time}` : `${first} a ${last} às ${time}`}`,
   steps: {
     title: 'Agrupar por',
     hour: 'Por hora',
@@ -97,7 +98,7 @@ const en: Texts = {
   csv: 'Download CSV',
   print: 'Print',
   periods: 'Period',
-  names: { today: 'Today', week: '7 days', month: 'This month', 'last-month': 'Last month' },
+  names: { today: 'Today', '7d': '7 days', month: 'This month', last: 'Last month' },
   from: 'From',
   to: 'To',
   show: 'Show period',
@@ -108,8 +109,9 @@ const en: Texts = {
     'too-long': 'Choose a period of up to 2 years.',
   },
   days: (first, last) => (first === last ? first : `${first} to ${last}`),
-  compared: (from, to) => `compared with ${from === to ? from : `${from} to ${to}`}`,
-  until: (day, time) => `${day} at ${time}`,
+  compared: (days) => `compared with ${days}`,
+  comparedUntil: (first, last, time) =>
+    `compared with ${first === last ? `${first} until ${time}` : `${first} to ${last} at ${time}`}`,
   steps: {
     title: 'Group by',
     hour: 'By hour',

@@ -26,6 +26,7 @@ import {
   type Days,
   type DaysFault,
   daysOf,
+  monthsIn,
   type Part,
   PERIODS,
   type PeriodName,
@@ -108,11 +109,12 @@ async function show(visit: Visit): Promise<FastifyReply> {
 }
 
 const shownOf = (visit: Visit, read: Read): Html =>
-  html`${summary(visit, read)}${chartCard(visit, read)}${partsCard(visit, read)}
-<div class="columns">${kindsCard(visit, read)}${productsCard(visit, read)}</div>${subscriptionsCard(visit, read)}`
+  html`${summary(visit, read)}${chartCard(visit, read)}
+<div class="columns">${kindsCard(visit, read)}${productsCard(visit, read)}</div>
+${subscriptionsCard(visit, read)}${partsCard(visit, read)}`
 
 /** The choice of a period: one with a name, or the days of a form. */
-function periodCard({ language, url, query }: Visit, { name, fault }: Asked): Html {
+function periodCard({ language, url, query }: Visit, { name, days, fault }: Asked): Html {
   const texts = REPORTS[language]
   const chip = (one: PeriodName) =>
     html`<a href="${url(`/reports?period=${one}`)}"${one === name && html` aria-current="true"`}>${texts.names[one]}</a>`
@@ -121,7 +123,7 @@ function periodCard({ language, url, query }: Visit, { name, fault }: Asked): Ht
       {
         name: side,
         label: texts[side],
-        value: query[side] ?? '',
+        value: query[side] ?? (side === 'from' ? days.first : days.last),
         fault: wrong,
         wrong: '',
         type: 'date',
@@ -139,15 +141,16 @@ function periodCard({ language, url, query }: Visit, { name, fault }: Asked): Ht
 }
 
 /** The days of the period, and those that it is compared with. */
-function periodText({ language }: Visit, { days, compared }: PeriodFigures): Html {
+function periodText({ language }: Visit, { days, compared: { from, to } }: PeriodFigures): Html {
   const texts = REPORTS[language]
-  const { from, to } = compared
+  const first = formatDay(localDateOf(from))
   const last = localDateOf(new Date(to.getTime() - 1))
-  const [day, time] = formatMoment(to).split(' ') as [string, string]
-  const isCut = periodOf({ first: last, last }).to.getTime() !== to.getTime()
-  const end = isCut ? texts.until(day, time) : formatDay(last)
+  const isCut = periodOf({ first: last, last }).to > to
+  const compared = isCut
+    ? texts.comparedUntil(first, formatDay(last), formatMoment(to).slice(11))
+    : texts.compared(texts.days(first, formatDay(last)))
   const shown = texts.days(formatDay(days.first), formatDay(days.last))
-  return html`<strong class="nowrap">${shown}</strong> <span class="soft">${texts.compared(formatDay(localDateOf(from)), end)}</span>`
+  return html`<strong class="nowrap">${shown}</strong> <span class="soft">${compared}</span>`
 }
 
 /** What one payment brings on average. */
@@ -169,7 +172,7 @@ function summary(visit: Visit, read: Read): Html {
     })
   return html`<section class="card" aria-labelledby="summary"><h2 id="summary" class="hide">${texts.summary}</h2>
 <p>${periodText(visit, read.period)}</p>
-<div class="figures">${amount(texts.received, ({ received }) => received.sum)}
+<div class="figures summary">${amount(texts.received, ({ received }) => received.sum)}
 ${amount(texts.returned, ({ returned }) => returned.sum, 'less')}
 ${amount(texts.net, ({ net }) => net)}
 ${amount(texts.withdrawn, ({ withdrawn }) => withdrawn.sum, 'none')}
@@ -191,11 +194,9 @@ function conversionFigure({ language }: Visit, { conversion, conversionBefore }:
 
 /** How a part of a period is written: in full, and below its bar. */
 function nameOf({ first, last, from }: Part, step: Step): string {
-  if (step === 'hour') return formatMoment(from)
-  if (step === 'month' || first === last) {
-    const isMonth = step === 'month' && first.endsWith('-01')
-    return isMonth ? formatDay(first).slice(3) : formatDay(first)
-  }
+  if (step === 'hour') return formatMoment(from).slice(11)
+  if (step === 'month' && monthsIn({ first, last }) === 1) return formatDay(first).slice(3)
+  if (first === last) return formatDay(first)
   return `${formatDay(first).slice(0, 5)} – ${formatDay(last)}`
 }
 
@@ -238,6 +239,10 @@ function chartCard(visit: Visit, { asked, period }: Read): Html {
   return html`<section class="card"><div class="heading"><h2>${title}</h2>${choice}</div>${isEmpty ? html`<p class="soft">${texts.nothing}</p>` : chart}</section>`
 }
 
+/** Nothing is written quietly, so that the eye finds what there is. */
+const amountOf = (cents: number): Html =>
+  cents === 0 ? html`<span class="money zero">${formatReais(0)}</span>` : money(cents)
+
 /** One line for each part. The last line is the period, read by itself and not added up here. */
 function partsCard({ language }: Visit, { asked, period }: Read): Html {
   const texts = REPORTS[language]
@@ -258,10 +263,10 @@ function partsCard({ language }: Visit, { asked, period }: Read): Html {
         total: texts.total,
       },
       column(texts.payments, ({ received }) => numberOf(received.count)),
-      column(texts.received, ({ received }) => money(received.sum)),
-      column(texts.returned, ({ returned }) => money(returned.sum)),
-      column(texts.net, ({ net }) => money(net)),
-      column(texts.withdrawn, ({ withdrawn }) => money(withdrawn.sum)),
+      column(texts.received, ({ received }) => amountOf(received.sum)),
+      column(texts.returned, ({ returned }) => amountOf(returned.sum)),
+      column(texts.net, ({ net }) => amountOf(net)),
+      column(texts.withdrawn, ({ withdrawn }) => amountOf(withdrawn.sum)),
     ],
     period.parts,
   )
@@ -295,7 +300,7 @@ function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html
           title: texts.amount,
           kind: 'number',
           of: ({ now, before }) =>
-            html`${money(now.sum)} ${changeOf(now.sum, before.sum, language)}`,
+            html`<span class="lines">${money(now.sum)}${changeOf(now.sum, before.sum, language)}</span>`,
           total: money(all.received.sum),
         },
         {
@@ -342,7 +347,7 @@ function subscriptionsCard({ language, can, url }: Visit, { subscriptions }: Rea
     figure({ title: texts.started, value: numberOf(started) }),
     figure({ title: texts.canceled, value: numberOf(canceled) }),
   ]
-  return card(title, html`<div class="figures">${shown}</div>`)
+  return card(title, html`<div class="figures counts">${shown}</div>`)
 }
 
 type Line = PartFigures & { step: Step }

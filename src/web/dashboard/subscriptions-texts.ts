@@ -8,7 +8,7 @@ export type Choice =
   | 'rejected'
   | 'expired'
   | 'canceled'
-  | 'failing'
+  | 'overdue'
   | 'links'
 
 const pt = {
@@ -22,7 +22,7 @@ const pt = {
     rejected: 'Recusadas',
     expired: 'Expiradas',
     canceled: 'Canceladas',
-    failing: 'Com débito em nova tentativa',
+    overdue: 'Em atraso',
     links: 'Links',
   } satisfies Record<Choice, string>,
   none: 'Crie um link de assinatura e envie aos clientes: eles autorizam uma vez, e o banco paga.',
@@ -99,7 +99,7 @@ const en: Texts = {
     rejected: 'Rejected',
     expired: 'Expired',
     canceled: 'Canceled',
-    failing: 'Debit retried',
+    overdue: 'Overdue',
     links: 'Links',
   },
   none: 'Create a subscription link and send it: customers authorize it once, and the bank pays.',

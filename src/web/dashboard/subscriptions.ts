@@ -62,21 +62,21 @@ const FILTERS: Record<Choice, Pick<RecurrenceFilter, 'isTemplate' | 'authStatus'
   rejected: { isTemplate: false, authStatus: 'REJECTED' },
   expired: { isTemplate: false, authStatus: 'EXPIRED' },
   canceled: { isTemplate: false, authStatus: 'CANCELED' },
-  failing: { isTemplate: false, authStatus: null },
+  overdue: { isTemplate: false, authStatus: null },
   links: { isTemplate: true, authStatus: null },
 }
 
 const choiceOf = (text: string | undefined): Choice =>
   Object.hasOwn(FILTERS, text ?? '') ? (text as Choice) : 'all'
 
-/** A page of subscriptions. Failing: the bank tries a charge of it again. */
+/** A page of subscriptions. Overdue: the bank tries a charge of it again. */
 async function findPage(
   { app, company }: Visit,
   choice: Choice,
   page: { limit: number; after: Uuid | null },
 ): Promise<Recurrence[]> {
   const now = app.clock.now()
-  if (choice !== 'failing') {
+  if (choice !== 'overdue') {
     return search(app.db, company.id, { ...FILTERS[choice], customerId: null }, page, now)
   }
   const ids = await listRetried(app.db, company.id, localDateOf(now), page)

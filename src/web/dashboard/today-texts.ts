@@ -23,6 +23,8 @@ const WEEKDAYS = {
 
 const pt = {
   today: 'Hoje',
+  compared: (before: string) => `comparado com ${before}`,
+  before: (value: string) => `Antes: ${value}`,
   received: 'Recebido bruto',
   returned: 'Devolvido',
   net: 'Líquido',
@@ -102,6 +104,8 @@ type Texts = typeof pt
 
 const en: Texts = {
   today: 'Today',
+  compared: (before) => `compared with ${before}`,
+  before: (value) => `Before: ${value}`,
   received: 'Gross received',
   returned: 'Refunded',
   net: 'Net',

@@ -186,27 +186,20 @@ function showFigures(
   const now = app.clock.now()
   const time = formatMoment(now).split(' ')[1]!
   const weekday = texts.lastWeek(weekdayOf(localDateOf(now)), time)
-  const amount = (title: string, of: (figures: Figures) => number, wish: Wish, note?: Shown) => {
-    const change = changeOf(of(today), of(lastWeek), language, wish)
-    return figure({
+  const amount = (title: string, of: (figures: Figures) => number, wish: Wish, more?: string) =>
+    figure({
       title,
       value: money(of(today)),
-      change,
-      note: note ?? formatReais(of(lastWeek)),
+      change: changeOf(of(today), of(lastWeek), language, wish),
+      note: html`${more && html`${more}<br>`}${texts.before(formatReais(of(lastWeek)))}`,
     })
-  }
-  const { count, sum } = lastWeek.received
-  const received = amount(
-    texts.received,
-    ({ received }) => received.sum,
-    'more',
-    html`${texts.payments(today.received.count)}<br>${weekday}: ${money(sum)}${count > 0 && ` (${texts.payments(count)})`}`,
-  )
+  const { count } = today.received
   return part(
     'figures',
-    html`<section class="card"><h2>${texts.today}</h2><div class="figures first-wide">${received}
-${amount(texts.returned, ({ returned }) => returned.sum, 'less', html`${weekday}: ${money(lastWeek.returned.sum)}`)}
-${amount(texts.net, ({ net }) => net, 'more', html`${weekday}: ${money(lastWeek.net)}`)}</div></section>
+    html`<section class="card"><h2>${texts.today}</h2><p class="soft small">${texts.compared(weekday)}</p><div class="figures first-wide">
+${amount(texts.received, ({ received }) => received.sum, 'more', texts.payments(count))}
+${amount(texts.returned, ({ returned }) => returned.sum, 'less')}
+${amount(texts.net, ({ net }) => net, 'more')}</div></section>
 ${
   balance &&
   html`<section class="card"><h2><a href="${url('/balance')}">${texts.balances}</a></h2><div class="figures">${(['available', 'pending'] as const).map((account) => figure({ title: texts.accounts[account], value: money(balance[account]), note: texts.hints[account] }))}</div></section>`
@@ -238,7 +231,7 @@ function decisionsOf({ app, can, language }: Visit, waiting: Waiting): Decision[
     ...(withdrawalId && can('balance:read')
       ? [{ text: texts.withdrawal, path: `/balance/withdrawals/${toPublic('wd', withdrawalId)}` }]
       : []),
-    ...of(waiting.retrying, texts.retrying, '/subscriptions?state=failing'),
+    ...of(waiting.retrying, texts.retrying, '/subscriptions?state=overdue'),
     ...of(waiting.failed, texts.failed, `/charges?${failed}`),
     ...(can('webhooks:read')
       ? of(waiting.webhooks, texts.webhooks, '/developers/webhooks?state=failing')
@@ -273,7 +266,7 @@ function showNewest({ language, url }: Visit, charges: Charge[]): Html {
     customer?.name ?? (correlationID ? texts.staticSale : texts.nobody)
   if (charges.length === 0) return part('newest', null)
   const row = (charge: Charge) =>
-    html`<li><a class="row" href="${url(`/charges/${charge.id}`)}"><span><bdi class="one-line">${nameOf(charge)}</bdi><span class="soft small">${moment(charge.createdAt)}</span></span><span class="amount"><strong>${money(charge.total)}</strong>${chargePill(charge, language)}</span></a></li>`
+    html`<li><a class="row" href="${url(`/charges/${charge.id}`)}"><span><bdi class="one-line">${nameOf(charge)}</bdi><span class="soft small">${moment(charge.createdAt)}</span></span><span class="sum"><strong>${money(charge.total)}</strong>${chargePill(charge, language)}</span></a></li>`
   return part(
     'newest',
     html`<section class="card">
