@@ -50,5 +50,5 @@ export function percentOf(part: number, whole: number): string {
 
 const COMPARISON = {
   pt: { same: '= igual', more: 'Aumento de', less: 'Queda de' },
-  en: { same: '= same', more: 'Up', less: 'Down' },
+  en: { same: '= same', more: 'Up by', less: 'Down by' },
 } as const
