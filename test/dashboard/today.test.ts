@@ -84,7 +84,7 @@ test('what needs a decision is listed with a link, and nothing of other companie
   const theirs = decisionsOf((await support.get('')).text).map(([path]) => path)
   assert.deepEqual(theirs, [
     '/unmatched',
-    FAILED,
+    failed(),
     '/developers/webhooks?state=failing',
     '/settings',
   ])
