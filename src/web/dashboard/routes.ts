@@ -4,6 +4,7 @@ import { balanceRoutes } from './balance.ts'
 import { bankRoutes } from './bank.ts'
 import { chargeRoutes } from './charge.ts'
 import { chargesRoutes } from './charges.ts'
+import { closingRoutes } from './closing.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
@@ -41,6 +42,7 @@ export const ROUTES: DashboardRoute[] = [
   ...subscriptionsRoutes,
   ...balanceRoutes,
   ...reportsRoutes,
+  ...closingRoutes,
   ...withdrawalsRoutes,
   ...approvalsRoutes,
   ...recipientsRoutes,
