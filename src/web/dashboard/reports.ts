@@ -102,7 +102,7 @@ async function show(visit: Visit): Promise<FastifyReply> {
     title: texts.title,
     here: 'reports',
     status: asked.fault ? 400 : 200,
-    styles: ['chart.css', 'reports.css'],
+    styles: ['chart.css', 'reports.css', 'paper.css'],
     scripts: ['print.js'],
     body: html`${heading(texts.title, actions)}${periodCard(visit, asked)}${read && shownOf(visit, read)}`,
   })
@@ -270,7 +270,7 @@ function partsCard({ language }: Visit, { asked, period }: Read): Html {
     ],
     period.parts,
   )
-  return card(texts.table, shown, 'by-part')
+  return card(texts.table, shown, 'sums')
 }
 
 function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html {
@@ -312,6 +312,7 @@ function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html
       ],
       kinds,
     ),
+    'sums',
   )
 }
 
@@ -331,6 +332,7 @@ function productsCard({ language }: Visit, { products }: Read): Html {
     products.length === 0
       ? html`<p class="soft">${texts.noProducts}</p>`
       : html`<p class="soft small">${texts.productsHint(MAX_PRODUCTS)}</p>${list}`,
+    'sums',
   )
 }
 
