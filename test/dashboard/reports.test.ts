@@ -64,7 +64,7 @@ const centsOf = (text: string): number =>
 const sumOf = (rows: string[][], column: number): number =>
   rows.reduce((all, row) => all + centsOf(row[column]!), 0)
 
-/** A company that has received money of all kinds on some days, refunded some and taken some out. */
+/** A company that has received, refunded and taken out money of all kinds on some days. */
 async function trading(): Promise<Client> {
   const client = await api.client()
   const { id } = await makePaid(api, client, 10_000)
