@@ -53,6 +53,7 @@ create table late_receipts (
   month date not null,
   -- Its posting, which is in a later month.
   entry bigint not null,
+  end_to_end_id text not null,
   received_at timestamptz not null,
   primary key (company_id, month, entry)
 );

@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { auditCompany, auditDue } from '../../src/core/audits/commands.ts'
+import { auditCompany } from '../../src/core/audits/commands.ts'
 import { closeMonth } from '../../src/core/closings/commands.ts'
 import { withCompanyClock } from '../../src/core/companies/clock.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { matchPayments } from '../../src/core/payments/match.ts'
+import { TASK } from '../../src/core/tasks.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
 import { formatReais, toCents } from '../../src/lib/money.ts'
 import { chargeTxid } from '../../src/provider/txid.ts'
 import { carryOutRefunds } from '../../src/worker/due.ts'
+import { TASKS } from '../../src/worker/worker.ts'
 import { type Client, startApi, type TestApi } from '../support/api.ts'
 import { advance, played } from '../support/clocks.ts'
 import { signIn } from '../support/dashboard.ts'
@@ -51,7 +53,7 @@ async function august(api: TestApi, client: Client) {
   return { paid: id, unmatched, dispute: dispute.id, open: open.id }
 }
 
-/** What changes afterwards: a refund, a decision about money and about a dispute, a late payment. */
+/** What changes afterwards: a refund, decisions about money and a dispute, a late payment. */
 async function correct(api: TestApi, client: Client, made: Awaited<ReturnType<typeof august>>) {
   assert.equal((await client.post(`/refund/${made.paid}`, {})).status, 201)
   await carryOutRefunds.run(api.app)
@@ -164,7 +166,9 @@ test('the worker closes months and counts, so that nobody has to look first', as
   const { api, client } = await opened()
   await august(api, client)
   at(api, '2026-10-01T12:00:00Z')
-  await auditDue(api.app)
+  const task = TASKS.find(({ name }) => name === TASK.audit)!
+  assert.ok('run' in task)
+  await task.run(api.app, new AbortController().signal)
   const closed = await api.rows<{ month: string; last_entry: number }>(
     'select month::text, last_entry from closings where company_id = $1 order by month',
     [client.company.id],

@@ -7,11 +7,9 @@ import { describeError } from '../../lib/log.ts'
 import { BankUnavailable } from '../../provider/providers.ts'
 import type { Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
-import { closeDue, compareClosings } from '../closings/commands.ts'
-import { nowOf } from '../companies/clock.ts'
+import { compareClosings } from '../closings/compare.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
-import { countPostings } from '../figures/counting.ts'
 import { OVERLAP_MS } from '../reconciliation/rules.ts'
 import { TASK } from '../tasks.ts'
 import { bankHorizon, compareBank, compareBooked } from './bank.ts'
@@ -156,10 +154,14 @@ function logChange(
   }
 }
 
-/** Audits companies with new postings or a difference, and those not audited for a while. */
+/**
+ * Audits companies with new postings or a difference, and those not audited for a while. `then` is
+ * done for each of them.
+ */
 export async function auditDue(
   app: Uses<'db' | 'log' | 'providers' | 'setbacks' | 'systemClock'>,
   signal?: AbortSignal,
+  then: (company: Company) => Promise<void> = async () => {},
 ): Promise<void> {
   const idle = new Date(app.systemClock.now().getTime() - IDLE_MS)
   const except = app.setbacks.companiesOf(TASK.audit)
@@ -168,18 +170,11 @@ export async function auditDue(
     if (signal?.aborted) return
     try {
       const { company } = await auditCompany(app, companyId, { whole: false })
-      await prepareFigures(app, company)
+      await then(company)
       await app.setbacks.worked(TASK.audit, companyId)
     } catch (error) {
       app.log.error({ ...describeError(error), company: companyId }, 'an audit failed')
       await app.setbacks.failed(TASK.audit, companyId, error)
     }
   })
-}
-
-/** Counts new postings and closes months, so that nobody waits for it who looks at figures. */
-async function prepareFigures(app: Uses<'db' | 'systemClock'>, company: Company): Promise<void> {
-  await countPostings(app, company)
-  const clock = { now: () => nowOf(app, company) }
-  await closeDue({ db: app.db, clock }, company)
 }

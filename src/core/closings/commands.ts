@@ -1,14 +1,11 @@
 import type { Database, Tx } from '../../db/database.ts'
-import { ACCOUNTS, type Account } from '../../ledger/recipes.ts'
-import { balancesAt } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { countPostings, inStep } from '../figures/counting.ts'
 import { readEntries } from '../figures/figures.ts'
-import { agrees, type Closing, isOver, type Month, monthOf, monthsFrom, periodOf } from './rules.ts'
+import { type Closing, isOver, type Month, monthOf, monthsFrom, periodOf } from './rules.ts'
 import {
-  findClosed,
   findClosings,
   findLastClosed,
   findLateReceipts,
@@ -29,7 +26,7 @@ export type ShownMonth = { month: Month; isClosed: boolean; closing: Closing; la
 export const monthsOf = ({ clock }: Given, { createdAt }: Company): Month[] =>
   monthsFrom(monthOf(createdAt), monthOf(clock.now())).toReversed()
 
-/** A month: as it was closed, or as it is until now. If it is over, whoever looks first closes it. */
+/** A month as it was closed, or as it is now. If it is over, whoever looks first closes it. */
 export async function readMonth(app: Given, company: Company, month: Month): Promise<ShownMonth> {
   const isClosed = isOver(month, app.clock.now())
   const closing = isClosed
@@ -98,29 +95,12 @@ export async function closeMonths(
   return found
 }
 
-/** Closes the months that are over since the last one, so that nobody has to look first. */
-export async function closeDue(app: Given, company: Company): Promise<void> {
+/** Counts what is new and closes months, so that nobody waits for it who looks at figures. */
+export async function prepareFigures(app: Given, company: Company): Promise<void> {
+  await countPostings(app, company)
   const last = await findLastClosed(app.db, company.id)
   const now = app.clock.now()
   const months = monthsFrom(last ?? monthOf(company.createdAt), monthOf(now))
   const due = months.filter((month) => month !== last && isOver(month, now))
   for (const month of due) await closeMonth(app, company, month)
-}
-
-/** Months that differ from the postings: their balances, or what moved one to the other. */
-export async function compareClosings(tx: Tx, companyId: Uuid): Promise<string[]> {
-  const closed = await findClosed(tx, companyId)
-  const entries = closed.flatMap(({ record: { before, last } }) => [before, last])
-  if (entries.length === 0) return []
-  const balances = await balancesAt(tx, companyId, entries)
-  const isRight = ({ record }: (typeof closed)[number]) => {
-    const [was, is] = [balances.get(record.before)!, balances.get(record.last)!]
-    const { opening, closing } = record
-    const isSame = (account: Account) =>
-      opening[account] === was[account] && closing[account] === is[account]
-    return ACCOUNTS.every(isSame) && agrees(record)
-  }
-  return closed
-    .filter((one) => !isRight(one))
-    .map(({ month }) => `the closing of ${month} differs from its postings`)
 }

@@ -1,8 +1,11 @@
 import { texts } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
-import type { Account, Kind } from '../../ledger/recipes.ts'
+import type { Kind } from '../../ledger/recipes.ts'
+import { findPostings } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Closing, Month } from './rules.ts'
+
+const RECEIPTS: Kind[] = ['CHARGE_PAID', 'FINE_PAID', 'INTEREST_PAID', 'PAYMENT_UNMATCHED']
 
 const firstOf = (month: Month): string => `${month}-01`
 
@@ -41,40 +44,6 @@ export async function insertClosing(
            values ($1, $2, $3, $4, $5)`,
     values: [companyId, firstOf(month), closing.last, JSON.stringify(closing), now],
   })
-}
-
-/** What arrived without paying a charge until an entry, in the order of arrival. */
-export async function findUnmatchedArrivals(
-  tx: Tx,
-  companyId: Uuid,
-  until: number,
-): Promise<{ ref: string; amount: number }[]> {
-  return tx.query<Row & { ref: string; amount: number }>({
-    text: `select ref, amount from postings
-           where company_id = $1 and kind = 'PAYMENT_UNMATCHED' and entry <= $2 order by entry`,
-    values: [companyId, until],
-  })
-}
-
-/** What postings of these kinds and references have added to an account until an entry. */
-export async function sumByRef(
-  tx: Tx,
-  companyId: Uuid,
-  account: Account,
-  kinds: readonly Kind[],
-  refs: string[],
-  until: number,
-): Promise<Map<string, number>> {
-  if (refs.length === 0) return new Map()
-  const rows = await tx.query<{ ref: string; sum: number }>({
-    text: `select ref, sum(case when credit = $2 then amount else -amount end)::int8 as sum
-           from postings
-           where company_id = $1 and kind = any ($3::text[]) and ref = any ($4::text[])
-             and entry <= $5 and $2 in (debit, credit)
-           group by 1`,
-    values: [companyId, account, kinds, texts(refs), until],
-  })
-  return new Map(rows.map(({ ref, sum }) => [ref, sum]))
 }
 
 type Order = { id: Uuid; endToEndId: string }
@@ -139,7 +108,6 @@ export async function findReasons(
 
 /** A payment that the bank has received in a month, and that was booked later. */
 export type LateReceipt = {
-  entry: number
   endToEndId: string
   chargeId: Uuid | null
   receivedAt: Date
@@ -147,25 +115,31 @@ export type LateReceipt = {
   amount: number
 }
 
-/** Each with its fine and interest, in the order in which they were booked. */
+/** In the order in which they were booked, each with its fine and interest. */
 export async function findLateReceipts(
   tx: Tx,
   companyId: Uuid,
   month: Month,
   max: number,
 ): Promise<LateReceipt[]> {
-  return tx.query<Row & LateReceipt>({
-    text: `select l.entry, p.ref as "endToEndId", p.charge_id as "chargeId",
-             l.received_at as "receivedAt", p.created_at as "bookedAt", (
-               select sum(s.amount)::int8 from postings s
-               where s.company_id = $1 and s.ref = p.ref and s.debit = 'bank'
-                 and s.kind in ('CHARGE_PAID', 'FINE_PAID', 'INTEREST_PAID', 'PAYMENT_UNMATCHED')
-             ) as amount
-           from late_receipts l
-           join postings p on p.company_id = l.company_id and p.entry = l.entry
-           where l.company_id = $1 and l.month = $2
-           order by l.entry limit $3`,
+  const late = await tx.query<Row & { entry: number; endToEndId: string; receivedAt: Date }>({
+    text: `select entry, end_to_end_id as "endToEndId", received_at as "receivedAt"
+           from late_receipts where company_id = $1 and month = $2 order by entry limit $3`,
     values: [companyId, firstOf(month), max],
+  })
+  const ids = late.map(({ endToEndId }) => endToEndId)
+  const postings = await findPostings(tx, companyId, RECEIPTS, ids)
+  const byPayment = Map.groupBy(
+    postings.filter(({ debit }) => debit === 'bank'),
+    ({ ref }) => ref,
+  )
+  return late.map(({ entry, endToEndId, receivedAt }) => {
+    const own = byPayment.get(endToEndId)!
+    const first = own.find((one) => one.entry === entry)!
+    const amount = own.reduce((sum, one) => sum + one.amount, 0)
+    const { chargeId, createdAt: bookedAt } = first
+    const isPaid = first.kind === 'CHARGE_PAID'
+    return { endToEndId, chargeId: isPaid ? chargeId : null, receivedAt, bookedAt, amount }
   })
 }
 

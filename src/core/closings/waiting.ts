@@ -1,15 +1,9 @@
 import type { Tx } from '../../db/database.ts'
 import type { Account, Kind } from '../../ledger/recipes.ts'
+import { findUnmatchedArrivals, sumByRef } from '../../ledger/statement.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Listed, ListedDispute, ListedPayment } from './rules.ts'
-import {
-  findDisputesBefore,
-  findDisputesOf,
-  findReasons,
-  findRefundsOf,
-  findUnmatchedArrivals,
-  sumByRef,
-} from './store.ts'
+import { findDisputesBefore, findDisputesOf, findReasons, findRefundsOf } from './store.ts'
 
 /** A list has no more, so that a page and a record have an end. Count and sum are of all. */
 const MAX_LISTED = 500

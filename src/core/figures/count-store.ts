@@ -1,5 +1,6 @@
 import { dates, integers, texts, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
+import { NUMBERED, type Range, valuesOf } from '../../ledger/sums.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { ZONE } from '../../pix/local-time.ts'
 import type { Conversion, Period } from './rules.ts'
@@ -52,76 +53,6 @@ export async function saveCounted(
   })
 }
 
-/** How many postings a company has. They are numbered without a gap, so all of them are written. */
-export async function countEntries(tx: Tx, companyId: Uuid): Promise<number> {
-  const [row] = await tx.query<{ entries: number }>({
-    name: 'count_entries',
-    text: 'select entries from balances where company_id = $1',
-    values: [companyId],
-  })
-  return row?.entries ?? 0
-}
-
-/** Some postings of a company, and the moment after which no earlier one is counted. */
-export type Range = { after: number; until: number; latest: Date | null }
-
-const valuesOf = (companyId: Uuid, { after, until, latest }: Range) => [
-  companyId,
-  after,
-  until,
-  latest,
-]
-
-/** SQL: postings `n`, each with the moment that it counts at. */
-const NUMBERED = `select *, greatest($4::timestamptz, max(created_at) over (order by entry)) as at
-  from postings where company_id = $1 and entry > $2 and entry <= $3`
-
-/** SQL: the kind of the charge that a posting `n` pays. */
-const KIND_OF_CHARGE = `(select c.kind from charges c
-  where c.company_id = n.company_id and c.id = n.charge_id)`
-
-/**
- * SQL: where the money of a posting `n` came from. A Pix that names no charge and settles one by a
- * rule is unmatched only for a moment: the next posting, of the same moment, pays the charge.
- */
-export const SOURCE = `case
-  when n.debit <> 'bank' or n.kind = 'OPENING' then ''
-  when n.kind = 'PAYMENT_UNMATCHED' then coalesce((
-    select c.kind from postings s
-    join charges c on c.company_id = s.company_id and c.id = s.charge_id
-    where s.company_id = n.company_id and s.entry = n.entry + 1 and s.kind = 'CHARGE_PAID'
-      and s.ref = n.ref and s.created_at = n.created_at), 'UNMATCHED')
-  else coalesce(${KIND_OF_CHARGE}, 'UNMATCHED') end`
-
-const ADD_POSTINGS = `with named as materialized (
-    select n.*, ${SOURCE} as source from (${NUMBERED}) n
-  ), added as materialized (
-    select company_id, s.span, s.starts_at, kind, debit, credit, source, count(*), sum(amount),
-      max(entry)
-    from named cross join lateral (values
-      ('hour', date_trunc('hour', at, 'UTC')), ('day', date_trunc('day', at, '${ZONE}'))
-    ) s (span, starts_at)
-    group by 1, 2, 3, 4, 5, 6, 7
-  ), counted as (
-    insert into posting_sums as t
-      (company_id, span, starts_at, kind, debit, credit, source, count, sum, last_entry)
-    select * from added
-    on conflict (company_id, span, starts_at, kind, debit, credit, source) do update set
-      count = t.count + excluded.count, sum = t.sum + excluded.sum,
-      last_entry = excluded.last_entry
-  )
-  select max(at) as latest from named`
-
-/** Adds postings to their hours and days. Returns the moment that the last of them counts at. */
-export async function addPostings(tx: Tx, companyId: Uuid, range: Range): Promise<Date> {
-  const [row] = await tx.query<{ latest: Date }>({
-    name: 'add_postings',
-    text: ADD_POSTINGS,
-    values: valuesOf(companyId, range),
-  })
-  return row!.latest
-}
-
 /** Adds charges that were paid to the hours in which they were made. */
 export async function addPaid(tx: Tx, companyId: Uuid, range: Range): Promise<void> {
   await tx.query({
@@ -131,13 +62,12 @@ export async function addPaid(tx: Tx, companyId: Uuid, range: Range): Promise<vo
                select date_trunc('hour', c.created_at, 'UTC') from charges c
                where c.company_id = n.company_id and c.id = n.charge_id and c.kind <> 'STATIC'
              ) as hour
-             from postings n
-             where company_id = $1 and entry > $2 and entry <= $3 and kind = 'CHARGE_PAID'
+             from (${NUMBERED}) n where n.kind = 'CHARGE_PAID'
            )
            insert into charge_counts as t (company_id, hour, paid)
            select company_id, hour, count(*) from paid where hour is not null group by 1, 2
            on conflict (company_id, hour) do update set paid = t.paid + excluded.paid`,
-    values: [companyId, range.after, range.until],
+    values: valuesOf(companyId, range),
   })
 }
 
@@ -147,7 +77,7 @@ export async function addLate(tx: Tx, companyId: Uuid, range: Range): Promise<vo
   await tx.query({
     name: 'add_late_receipts',
     text: `with arrived as materialized (
-             select n.company_id, n.entry, n.at, case n.kind
+             select n.company_id, n.entry, n.at, n.ref, case n.kind
                when 'CHARGE_PAID' then (select c.payment_date from charges c
                  where c.company_id = n.company_id and c.id = n.charge_id)
                else (select min(p.received_at) from payments p
@@ -155,8 +85,8 @@ export async function addLate(tx: Tx, companyId: Uuid, range: Range): Promise<vo
              from (${NUMBERED}) n
              where n.debit = 'bank' and n.kind in ('CHARGE_PAID', 'PAYMENT_UNMATCHED')
            )
-           insert into late_receipts (company_id, month, entry, received_at)
-           select company_id, ${monthOf('received_at')}, entry, received_at from arrived
+           insert into late_receipts (company_id, month, entry, end_to_end_id, received_at)
+           select company_id, ${monthOf('received_at')}, entry, ref, received_at from arrived
            where ${monthOf('received_at')} < ${monthOf('at')}
            on conflict do nothing`,
     values: valuesOf(companyId, range),

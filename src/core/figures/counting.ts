@@ -1,14 +1,13 @@
 import type { Database, Tx } from '../../db/database.ts'
+import { addPostings, readLastEntry } from '../../ledger/sums.ts'
 import { assert } from '../../lib/assert.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Company } from '../companies/rules.ts'
 import {
   addLate,
   addPaid,
-  addPostings,
   addProducts,
   type Counted,
-  countEntries,
   countMade,
   findCounted,
   insertCounted,
@@ -27,7 +26,7 @@ type Given = { db: Database }
  * audit does, so that nobody waits for a long history.
  */
 export async function countPostings({ db }: Given, company: Company): Promise<void> {
-  const until = await countEntries(db, company.id)
+  const until = await readLastEntry(db, company.id)
   const counted = await findCounted(db, company.id)
   for (let at = counted?.entries ?? 0; at < until; ) {
     at = await inStep(db, company, async (tx, before) => {

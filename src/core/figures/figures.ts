@@ -1,19 +1,13 @@
 import type { Database, Tx } from '../../db/database.ts'
 import { balancesAt } from '../../ledger/statement.ts'
+import { findEdges, sumEntries, sumSpans } from '../../ledger/sums.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { addDays, localDateOf, startOfDay } from '../../pix/local-time.ts'
+import { localDateOf } from '../../pix/local-time.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { readMade, sumMade } from './count-store.ts'
 import { countMadeIn, countPostings } from './counting.ts'
-import {
-  findEdges,
-  findSubscriptionFigures,
-  type NumberedPart,
-  sumEntries,
-  sumProducts,
-  sumSpans,
-} from './read-store.ts'
+import { findSubscriptionFigures, sumProducts } from './read-store.ts'
 import {
   type Conversion,
   completeUntil,
@@ -21,6 +15,7 @@ import {
   type Figures,
   figuresOf,
   hourOf,
+  type Part,
   type Period,
   type ProductSum,
   partsOf,
@@ -36,6 +31,7 @@ export type {
   SubscriptionFigures,
   Sum,
 } from './rules.ts'
+export { SOURCES } from './rules.ts'
 
 type Given = Pick<App, 'db' | 'clock'>
 
@@ -99,7 +95,7 @@ export async function readEntries(tx: Tx, companyId: Uuid, periods: Period[]): P
   }))
 }
 
-const isOfEntries = ({ span }: NumberedPart): boolean => span === 'entries'
+const isOfEntries = ({ span }: Part): boolean => span === 'entries'
 
 /** The last entry before each end of these periods. */
 async function edgesOf(tx: Tx, companyId: Uuid, periods: Period[]): Promise<(at: Date) => number> {
@@ -162,22 +158,3 @@ export const readSubscriptionFigures = (
   period: Period,
 ): Promise<SubscriptionFigures> =>
   findSubscriptionFigures(db, company.id, period, localDateOf(clock.now()))
-
-/** The days, weeks from Monday on, or months in São Paulo that a period has a part of. */
-export type Group = 'day' | 'week' | 'month'
-
-export function groupsOf({ from, to }: Period, group: Group): Period[] {
-  const periods: Period[] = []
-  for (let at = from; at < to; ) {
-    const next = startOfDay(firstOfNext(localDateOf(at), group))
-    periods.push({ from: at, to: next < to ? next : to })
-    at = next
-  }
-  return periods
-}
-
-function firstOfNext(day: string, group: Group): string {
-  if (group === 'day') return addDays(day, 1)
-  if (group === 'month') return `${addDays(`${day.slice(0, 8)}01`, 31).slice(0, 8)}01`
-  return addDays(day, 7 - ((new Date(day).getUTCDay() + 6) % 7))
-}

@@ -1,5 +1,6 @@
 import type { Balance } from '../../ledger/books.ts'
-import type { Kind, Posting } from '../../ledger/recipes.ts'
+import type { Kind } from '../../ledger/recipes.ts'
+import { type Movement, SOURCES, type Source } from '../../ledger/sums.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { addDays, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 
@@ -10,6 +11,8 @@ const WRITTEN_WITHIN_MS = HOUR_MS
 /** Days of which charges are counted to say how many were paid. */
 export const CONVERSION_DAYS = 30
 
+export { type Movement, SOURCES, type Source } from '../../ledger/sums.ts'
+
 /** From `from` on and before `to`. */
 export type Period = { from: Date; to: Date }
 export type Day = Period & { day: LocalDate }
@@ -18,20 +21,13 @@ export type Day = Period & { day: LocalDate }
 export type Sum = { count: number; sum: number }
 
 /**
- * Where received money came from: the kind of the charge that it paid when it arrived. UNMATCHED: a
- * Pix that paid no charge when it arrived, whatever was decided about it later.
- */
-export const SOURCES = ['PIX', 'LINK', 'STATIC', 'RECURRING', 'UNMATCHED'] as const
-export type Source = (typeof SOURCES)[number]
-
-/**
  * What the ledger says of a period. An entry belongs to a period by the moment when it was booked,
  * and the entries of a period follow each other: for every account, what it held before the first
  * one and what they moved make what it held after the last one. Over all accounts together:
  * closing − opening = received − returned − withdrawn + play.
  */
 export type Figures = {
-  /** Recebido bruto: all that entered the bank. Each Pix counts once, with its fine and interest. */
+  /** Recebido bruto: all that entered the bank. A Pix counts once, with its fine and interest. */
   received: Sum
   /** The same by its source: together they are `received`. */
   bySource: Record<Source, Sum>
@@ -60,9 +56,9 @@ export type Conversion = { made: number; paid: number }
 
 /**
  * Subscriptions. `mrr` (cents in a month), `active` and `overdue` are those of now, whatever the
- * period. Active: approved by the payer, and not over. Overdue: active, with a charge that was due in
- * the last 30 days and is not paid, nor is any later one. Started: made in the period, and approved
- * by the payer. Canceled: approved once, and ended in the period.
+ * period. Active: approved by the payer, and not over. Overdue: active, with a charge that was due
+ * in the last 30 days and is not paid, nor is any later one. Started: made in the period, and
+ * approved by the payer. Canceled: approved once, and ended in the period.
  */
 export type SubscriptionFigures = {
   mrr: number
@@ -71,9 +67,6 @@ export type SubscriptionFigures = {
   canceled: number
   overdue: number
 }
-
-/** Postings of one kind between two accounts. Those that are no receipt have no source. */
-export type Movement = Pick<Posting, 'kind' | 'debit' | 'credit'> & { source: Source | '' } & Sum
 
 /** The entries of a period: what they move, and what the accounts held before and after them. */
 export type Entries = {
