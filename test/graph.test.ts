@@ -113,7 +113,6 @@ const MAY_USE: Record<string, string[]> = {
   ],
   'idempotency.ts': [],
   'installation.ts': [],
-  figures: ['app.ts', 'companies'],
   letters: [],
   mails: ['due.ts', 'tasks.ts'],
   moves: ['companies', 'places'],

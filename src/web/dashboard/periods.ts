@@ -1,4 +1,5 @@
-import type { Period } from '../../core/figures/figures.ts'
+import { GROUPS, type Group, groupsOf } from '../../core/figures/groups.ts'
+import type { Period } from '../../core/figures/rules.ts'
 import {
   addDays,
   addMonths,
@@ -7,7 +8,6 @@ import {
   type LocalDate,
   localDateOf,
   startOfDay,
-  weekdayOf,
 } from '../../pix/local-time.ts'
 
 /** The periods that have a name. Any other one is given by its days. */
@@ -18,7 +18,7 @@ export type PeriodName = (typeof PERIODS)[number]
 export type Days = { first: LocalDate; last: LocalDate }
 
 /** Parts of a period. */
-export const STEPS = ['hour', 'day', 'week', 'month'] as const
+const STEPS = ['hour', ...GROUPS] as const
 export type Step = (typeof STEPS)[number]
 
 /** A part of a period, from its first moment on and before its last one. */
@@ -27,11 +27,13 @@ export type Part = Days & Period
 /** The longest period that can be asked for. */
 export const MAX_YEARS = 2
 /** The lengths in days that a step divides into neither too few nor too many parts. */
-const FITTING: Record<Exclude<Step, 'hour'>, { least: number; most: number }> = {
+const FITTING: Record<Group, { least: number; most: number }> = {
   day: { least: 2, most: 92 },
   week: { least: 8, most: 735 },
   month: { least: 29, most: 735 },
 }
+/** The most parts that any of these makes. */
+const MAX_PARTS = 110
 /** So many days are shown by day, and so many by week, if nobody chooses. */
 const BY_DAY = 62
 const BY_WEEK = 190
@@ -110,9 +112,8 @@ export function periodBefore(days: Days, now: Date): Period {
 export function stepsOf(days: Days): Step[] {
   const length = lengthOf(days)
   if (length === 1) return ['hour']
-  const isFitting = (step: 'day' | 'week' | 'month') =>
-    length >= FITTING[step].least && length <= FITTING[step].most
-  return (['day', 'week', 'month'] as const).filter(isFitting)
+  const isFitting = (step: Group) => length >= FITTING[step].least && length <= FITTING[step].most
+  return GROUPS.filter(isFitting)
 }
 
 export function usualStep(days: Days): Step {
@@ -122,30 +123,20 @@ export function usualStep(days: Days): Step {
 }
 
 /** The parts of a period in their order. The first and the last week or month may be cut. */
-export function partsOf({ first, last }: Days, step: Step): Part[] {
-  const parts: Part[] = []
-  for (let from = first; from <= last; ) {
-    const end = step === 'hour' ? from : lastOf(from, step)
-    const part = { first: from, last: end < last ? end : last }
-    if (step === 'hour') parts.push(...hoursOf(part))
-    else parts.push({ ...part, ...periodOf(part) })
-    from = addDays(end, 1)
-  }
-  return parts
+export function partsOf(days: Days, step: Step): Part[] {
+  const period = periodOf(days)
+  const parts = step === 'hour' ? hoursOf(period) : groupsOf(period, step, MAX_PARTS)
+  return parts.map(({ from, to }) => ({
+    first: localDateOf(from),
+    last: localDateOf(new Date(to.getTime() - 1)),
+    from,
+    to,
+  }))
 }
 
-/** The last day of the week, which begins on Monday, or of the month of a day. */
-function lastOf(day: LocalDate, step: Exclude<Step, 'hour'>): LocalDate {
-  if (step === 'day') return day
-  if (step === 'month') return endOfMonth(day)
-  return addDays(day, (DAYS_OF_WEEK - weekdayOf(day)) % DAYS_OF_WEEK)
-}
-
-function hoursOf(days: Days): Part[] {
-  const { from, to } = periodOf(days)
+function hoursOf({ from, to }: Period): Period[] {
   const hours = Math.round((to.getTime() - from.getTime()) / HOUR_MS)
   return Array.from({ length: hours }, (_, i) => ({
-    ...days,
     from: new Date(from.getTime() + i * HOUR_MS),
     to: new Date(from.getTime() + (i + 1) * HOUR_MS),
   }))
