@@ -98,6 +98,7 @@ const MAY_USE: Record<string, string[]> = {
   'events.ts': ['tasks.ts'],
   feed: ['app.ts', 'events.ts', 'fields.ts'],
   'fields.ts': [],
+  figures: ['app.ts', 'billings', 'companies'],
   'full-app.ts': [
     'activity',
     'charges',
@@ -112,7 +113,6 @@ const MAY_USE: Record<string, string[]> = {
   ],
   'idempotency.ts': [],
   'installation.ts': [],
-  figures: ['app.ts', 'companies'],
   letters: [],
   mails: ['due.ts', 'tasks.ts'],
   moves: ['companies', 'places'],

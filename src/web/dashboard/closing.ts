@@ -139,7 +139,7 @@ ${isClosed && lateCard(visit, late)}`
     here: 'balance',
     body,
     scripts: ['print.js'],
-    styles: ['closing.css'],
+    styles: ['paper.css'],
   })
 }
 

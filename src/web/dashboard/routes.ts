@@ -20,6 +20,7 @@ import { recipientsRoutes } from './recipients.ts'
 import { refundRoutes } from './refund.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
+import { reportsRoutes } from './reports.ts'
 import { requestsRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
@@ -42,6 +43,7 @@ export const ROUTES: DashboardRoute[] = [
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
+  ...reportsRoutes,
   ...closingRoutes,
   ...withdrawalsRoutes,
   ...approvalsRoutes,
