@@ -86,6 +86,7 @@ const MAY_USE: Record<string, string[]> = {
   'events.ts': ['tasks.ts'],
   feed: ['app.ts', 'events.ts', 'fields.ts'],
   'fields.ts': [],
+  figures: ['app.ts', 'billings', 'companies'],
   'full-app.ts': [
     'activity',
     'charges',
@@ -201,7 +202,6 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
   ],
   'tasks.ts': [],
-  totals: ['app.ts', 'companies'],
   'version-changes': ['fields.ts', 'operate.ts'],
   webhooks: [
     'app.ts',

@@ -19,6 +19,7 @@ import { recipientsRoutes } from './recipients.ts'
 import { refundRoutes } from './refund.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
+import { reportsRoutes } from './reports.ts'
 import { requestsRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
@@ -41,6 +42,7 @@ export const ROUTES: DashboardRoute[] = [
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
+  ...reportsRoutes,
   ...withdrawalsRoutes,
   ...approvalsRoutes,
   ...recipientsRoutes,

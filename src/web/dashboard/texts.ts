@@ -10,6 +10,7 @@ export type Section =
   | 'products'
   | 'subscriptions'
   | 'balance'
+  | 'reports'
   | 'unmatched'
   | 'disputes'
   | 'developers'
@@ -26,6 +27,7 @@ const pt = {
     products: 'Produtos',
     subscriptions: 'Assinaturas',
     balance: 'Saldo',
+    reports: 'Relatórios',
     unmatched: 'Não identificados',
     disputes: 'Disputas',
     developers: 'Desenvolvedores',
@@ -79,6 +81,7 @@ const en: Texts = {
     products: 'Products',
     subscriptions: 'Subscriptions',
     balance: 'Balance',
+    reports: 'Reports',
     unmatched: 'Unmatched',
     disputes: 'Disputes',
     developers: 'Developers',

@@ -12,11 +12,12 @@ import { type Fact, facts } from '../parts.ts'
 import { ALWAYS, deliveryTable, stateOf } from './deliveries.ts'
 import { copyable, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { type FormFault, tryForm } from './form-parts.ts'
+import { type FormFault, tabs, tryForm } from './form-parts.ts'
 import {
   type Column,
   card,
   moment,
+  notFound,
   nothing,
   notice,
   pager,
@@ -48,6 +49,9 @@ const TONES: Record<Health, Tone> = {
   failing: 'bad',
 }
 
+/** Those that Today counts: somebody should look at them. */
+const FAILING: Health[] = ['gone', 'failed', 'paused', 'failing']
+
 function healthOf({ status, deactivated, pausedUntil, failingSince }: Webhook): Health {
   if (status === 'INACTIVE') {
     return deactivated === 'GONE' ? 'gone' : deactivated === 'FAILING' ? 'failed' : 'inactive'
@@ -64,18 +68,25 @@ async function list(visit: Visit) {
   const { app, company, language, query } = visit
   const texts = WEBHOOKS[language]
   const page = { limit: PAGE_SIZE, ...(query.after === undefined ? {} : { after: query.after }) }
-  const { data, next } = await visit.operate<Webhook[]>('listWebhooks', { query: page })
+  const { data: all, next } = await visit.operate<Webhook[]>('listWebhooks', { query: page })
+  const isFailing = query.state === 'failing'
+  const data = isFailing ? all.filter((webhook) => FAILING.includes(healthOf(webhook))) : all
   const latest = await listLatest(
     app.db,
     company.id,
     data.map(({ id }) => id),
   )
-  const list = table(texts.list, columnsOf(visit, latest), data, nothing(language, texts.none))
+  const none = isFailing ? notFound(texts.noneFailing) : nothing(language, texts.none)
+  const list = table(texts.list, columnsOf(visit, latest), data, none)
+  const states = [
+    { label: texts.all, path: ALL, isHere: !isFailing },
+    { label: texts.withFailures, path: `${ALL}?state=failing`, isHere: isFailing },
+  ]
   return sendForDevelopers(visit, 'webhooks', {
     title: texts.title,
     actions: visit.can('webhooks:write') && makeLink(visit, `${ALL}/new`, texts.create),
     done: { deleted: texts.done.deleted },
-    body: html`${card(null, list)}
+    body: html`${tabs(visit, texts.filter, states)}${card(null, list)}
 ${pager(visit, next)}`,
   })
 }
