@@ -35,7 +35,8 @@ async function write(text) {
 const sent = new Set()
 addEventListener('submit', (event) => {
   const form = event.target
-  if (event.defaultPrevented) return
+  // A download leaves the page as it is, so that its form may be sent again.
+  if (event.defaultPrevented || event.submitter?.hasAttribute('data-download')) return
   if (sent.has(form)) event.preventDefault()
   sent.add(form)
   form.setAttribute('aria-busy', 'true')
