@@ -151,7 +151,7 @@ export function urlFilters({ query }: Pick<Visit, 'query'>): Record<string, stri
 }
 
 /** The search box and the filters. */
-export function filterForm(visit: Visit, { faults, isFiltered }: Filters): Html {
+export function filterForm(visit: Visit, { faults }: Filters): Html {
   const { language, query } = visit
   const texts = CHARGES[language]
   const { status, payment, period } = urlFilters(visit)
@@ -174,7 +174,6 @@ export function filterForm(visit: Visit, { faults, isFiltered }: Filters): Html 
     fields: fieldsOf(visit, faults),
     inUse: inUse.length,
     isOpen: Object.keys(faults).length > 0,
-    clear: isFiltered || query.q ? visit.url('/charges') : null,
   })
 }
 
@@ -215,9 +214,10 @@ function fieldsOf({ language, query }: Visit, faults: Filters['faults']): Field[
 }
 
 /** Each filter in use that stands in no tab and no chip of a period, with its way out. */
-export function chosenFilters(visit: Visit, { query, days, period }: Filters): Html | null {
+export function chosenFilters(visit: Visit, filters: Filters): Html | null {
   const texts = CHARGES[visit.language]
-  const { status, payment, kind, dev } = visit.query
+  const { query, days, period, isFiltered } = filters
+  const { status, payment, kind, dev, q } = visit.query
   const here = urlFilters(visit)
   const without = (...names: Name[]) =>
     withFilters(visit, '/charges', here, Object.fromEntries(names.map((name) => [name, null])))
@@ -242,9 +242,11 @@ export function chosenFilters(visit: Visit, { query, days, period }: Filters): H
       href: without('amount', 'min', 'max'),
     },
   ]
+  const clear = isFiltered || q ? visit.url('/charges') : null
   return chosenChips(
     visit,
     shown.filter((chip) => chip !== false),
+    clear,
   )
 }
 

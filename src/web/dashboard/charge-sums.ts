@@ -114,5 +114,5 @@ export function sumsLine({ language }: Visit, sums: Sums): Html {
   const part = (label: string, cents: number, isCut: boolean) =>
     cents > 0 &&
     html`<span>${label} <strong class="money">${formatReais(cents)}</strong>${isCut && newest}</span>`
-  return html`<p class="sums soft" title="${texts.sumsHint}"><span>${texts.count(sums.count, countOf(sums))}</span>${part(texts.sums.paid, paid, !isAllPaid)}${part(texts.sums.refunded, refunded, isMore)}${part(texts.sums.open, open, isMore)}<span class="hide">${texts.sumsHint}</span></p>`
+  return html`<p class="sums soft" title="${texts.sumsHint}"><span class="how-many">${texts.count(sums.count, countOf(sums))}</span>${part(texts.sums.paid, paid, !isAllPaid)}${part(texts.sums.refunded, refunded, isMore)}${part(texts.sums.open, open, isMore)}<span class="hide">${texts.sumsHint}</span></p>`
 }

@@ -102,7 +102,6 @@ async function show(visit: Visit): Promise<FastifyReply> {
     here: 'charges',
     status: hasFaults ? 400 : 200,
     scripts: ['list.js'],
-    styles: ['lists.css'],
     body: html`${toList(visit)}${heading(texts.title, html`${links(visit)}${create}`)}
 ${query.done === 'too-long' && notice(texts.csvTooLong, 'warn')}${viewsNotice(visit)}${pickedNotice(visit)}
 ${listHead(

@@ -100,13 +100,13 @@ export function periodChips(
   return chips(period, all, visit.language)
 }
 
-/** Filters in use that no tab and no period shows, each with its way out. */
-export const chosenChips = ({ language }: Visit, shown: Chip[]): Html | null =>
-  chips(
-    LIST[language].chosen,
-    shown.map((chip) => ({ ...chip, isRemovable: true })),
-    language,
-  )
+/** Filters in use that no tab and no period shows, each with its way out, and that of all. */
+export function chosenChips({ language }: Visit, shown: Chip[], clear: string | null): Html | null {
+  const texts = LIST[language]
+  const all = shown.map((chip) => ({ ...chip, isRemovable: true }))
+  const last = clear === null ? [] : [{ label: texts.clear, href: clear }]
+  return chips(texts.chosen, [...all, ...last], language)
+}
 
 /** A search box in one line, whose label and hint are for screen readers and inside of it. */
 export type SearchBox = { name: string; label: string; hint: string; value: string; find: string }
@@ -119,13 +119,11 @@ type FindForm = {
   /** How many of the fields are in use. */
   inUse: number
   isOpen: boolean
-  /** Where everything is shown again. Null: everything is shown. */
-  clear: string | null
 }
 
 /** The search box and the filters behind a button. One form, so that each leaves the other alone. */
 export function findForm(visit: Visit, path: string, given: FindForm): Html {
-  const { box, kept, fields, inUse, isOpen, clear } = given
+  const { box, kept, fields, inUse, isOpen } = given
   const texts = LIST[visit.language]
   const hidden = Object.entries(kept).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
@@ -137,7 +135,7 @@ export function findForm(visit: Visit, path: string, given: FindForm): Html {
       html` <span class="count">${inUse}<span class="hide"> ${texts.active(inUse)}</span></span>`
     }</summary><div class="filters even">${fields.map((one) => field(one, false))}<button class="button slim">${texts.apply}</button></div></details>`
   return html`<form class="find" method="get" action="${visit.url(path)}" role="search">${hidden}
-${searchBox(box)}${filters}${clear && html`<a class="button quiet slim" href="${clear}">${texts.clear}</a>`}</form>`
+${searchBox(box)}${filters}</form>`
 }
 
 const searchBox = ({ name, label, hint, value, find }: SearchBox): Html =>

@@ -11,7 +11,7 @@ import type { SignedIn, Visit } from './visit.ts'
 
 /** A column of a table: its title, and what it shows of a record. */
 export type Column<T> = {
-  title: string
+  title: Shown
   of(record: T): Shown
   /**
    * `number` is aligned to the right, `main` names the record and stays on top on a phone. With a
@@ -19,6 +19,8 @@ export type Column<T> = {
    * and moment. `pick` is a box before them.
    */
   kind?: 'number' | 'main' | 'state' | 'moment' | 'pick'
+  /** Left out of the two lines of a phone, whatever its kind. */
+  isWide?: true
 }
 
 /**
@@ -35,7 +37,7 @@ export function table<T>(
   const head = columns.map(({ title, kind }) => html`<th scope="col" class="${kind}">${title}</th>`)
   const isInLines = columns.some(({ kind }) => kind === 'state' || kind === 'moment')
   const row = (record: T) =>
-    html`<tr>${columns.map(({ title, kind, of }) => html`<td class="${kind}" data-title="${title}">${of(record)}</td>`)}</tr>`
+    html`<tr>${columns.map(({ title, kind, isWide, of }) => html`<td class="${kind}${isWide && ' wide'}" data-title="${typeof title === 'string' && title}">${of(record)}</td>`)}</tr>`
   return html`<div class="table${isInLines && ' lines'}"><table><caption class="hide">${caption}</caption><thead><tr>${head}</tr></thead><tbody>${records.map(row)}</tbody></table></div>`
 }
 
@@ -43,8 +45,8 @@ export function table<T>(
  * The name of a record and the link to it, which the whole row is. What else can be pressed in the
  * row stays above it. `more` stands behind the name as far as there is room.
  */
-export const rowLink = (href: string, name: string, more: string | null = null): Html =>
-  html`<span class="name-line"><a class="whole" href="${href}" title="${name}">${name}</a>${more && html`<span class="more soft small" title="${more}">${more}</span>`}</span>`
+export const rowLink = (href: string, name: Html | string, more: string | null = null): Html =>
+  html`<span class="name-line"><a class="whole" href="${href}"${typeof name === 'string' && html` title="${name}"`}>${name}</a>${more && html`<span class="more soft small" title="${more}">${more}</span>`}</span>`
 
 /** An id without its middle. The whole id is in its title and is what the button copies. */
 export function shortId(id: string, what: string, language: Language): Html {

@@ -10,7 +10,7 @@ const pt = {
   one: '1 selecionada',
   many: '# selecionadas',
   csvButton: 'Baixar CSV',
-  mailButton: 'Reenviar por e-mail',
+  mailButton: 'Reenviar',
   cancelButton: 'Cancelar cobranças',
   why: 'Motivo',
   refused: (count: number) =>
@@ -59,7 +59,7 @@ const en: Texts = {
   one: '1 selected',
   many: '# selected',
   csvButton: 'Download CSV',
-  mailButton: 'Send again by e-mail',
+  mailButton: 'Send again',
   cancelButton: 'Cancel charges',
   why: 'Reason',
   refused: (count) =>

@@ -14,7 +14,7 @@ import { formatDay, formatMoment, localDateOf, weekdayOf } from '../../pix/local
 import { type Html, html, render, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
 import { secure } from '../security.ts'
-import { heading, moment, money, notice, table } from './parts.ts'
+import { heading, moment, money, notice, rowLink, table } from './parts.ts'
 import { makeLink } from './record-pages.ts'
 import { chargePill } from './states.ts'
 import { DASHBOARD } from './texts.ts'
@@ -269,10 +269,10 @@ function showNewest({ language, url }: Visit, charges: Charge[]): Html {
       {
         title: columns.payer,
         kind: 'main',
-        of: (charge) => html`<a href="${url(`/charges/${charge.id}`)}">${nameOf(charge)}</a>`,
+        of: (charge) => rowLink(url(`/charges/${charge.id}`), nameOf(charge)),
       },
-      { title: columns.state, of: (charge) => chargePill(charge, language) },
-      { title: columns.at, of: ({ createdAt }) => moment(createdAt) },
+      { title: columns.state, kind: 'state', of: (charge) => chargePill(charge, language) },
+      { title: columns.at, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
       { title: columns.amount, kind: 'number', of: ({ total }) => formatReais(total) },
     ],
     charges,

@@ -3,6 +3,10 @@ import type { Language } from '../../lib/language.ts'
 const pt = {
   title: 'Webhooks',
   list: 'Webhooks da empresa, do mais recente ao mais antigo',
+  filter: 'Situação dos webhooks',
+  all: 'Todos',
+  allFailing: 'Com falha',
+  noneFailing: 'Nenhum webhook com falha',
   create: 'Criar webhook',
   none: 'Crie um webhook para que o seu servidor receba um aviso a cada evento.',
   name: 'Nome',
@@ -87,6 +91,10 @@ type Texts = typeof pt
 const en: Texts = {
   title: 'Webhooks',
   list: 'Webhooks of the company, newest first',
+  filter: 'Status of the webhooks',
+  all: 'All',
+  allFailing: 'Failing',
+  noneFailing: 'No webhook is failing',
   create: 'Create a webhook',
   none: 'Create a webhook so that your server is notified of each event.',
   name: 'Name',
