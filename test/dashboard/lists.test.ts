@@ -25,7 +25,10 @@ const countsIn = (text: string): Record<string, string> =>
   )
 
 const sumsIn = (text: string): string =>
-  (/<p class="sums[^>]*>(.*?)<span class="hide">/s.exec(text)?.[1] ?? '').replaceAll(/<[^>]+>/g, ' ')
+  (/<p class="sums[^>]*>(.*?)<span class="hide">/s.exec(text)?.[1] ?? '').replaceAll(
+    /<[^>]+>/g,
+    ' ',
+  )
 
 async function refund(client: Client, id: string, value: number): Promise<void> {
   const { status } = await client.post(`/refund/${id}`, { value })
@@ -45,7 +48,15 @@ async function withCharges() {
   await carryOutRefunds.run(api.app)
   const canceled = await makeCharge(client, 9900)
   await client.post(`/charge/${canceled.id}/cancel`)
-  return { client, expired, open, paid, returned, canceled, owner: await signIn(api, client.company) }
+  return {
+    client,
+    expired,
+    open,
+    paid,
+    returned,
+    canceled,
+    owner: await signIn(api, client.company),
+  }
 }
 
 test('each state has a tab with its count, and lists its charges only', async () => {
@@ -69,7 +80,10 @@ test('each state has a tab with its count, and lists its charges only', async ()
 
 test('the sums are what was paid, went back and is open, never what expired or was canceled', async () => {
   const { owner } = await withCharges()
-  assert.match(sumsIn(await page(owner)), /Pago\s+R\$ 32,00\s+Devolvido\s+R\$ 10,00\s+Em aberto\s+R\$ 15,00/)
+  assert.match(
+    sumsIn(await page(owner)),
+    /Pago\s+R\$ 32,00\s+Devolvido\s+R\$ 10,00\s+Em aberto\s+R\$ 15,00/,
+  )
   assert.doesNotMatch(sumsIn(await page(owner, '?status=EXPIRED')), /R\$/)
   assert.match(sumsIn(await page(owner, '?status=OPEN')), /1 cobrança\s+Em aberto\s+R\$ 15,00/)
 })
@@ -127,7 +141,10 @@ test('filters are kept under a name, for the person alone, up to twenty', async 
   assert.ok(!row!.sealed.includes('529') && !row!.sealed.includes('Maria'))
   const colleague = await signIn(api, client.company)
   assert.doesNotMatch(await page(colleague), /Da Maria/)
-  const shown = await page(owner, `?${new URLSearchParams({ q: '529.982.247-25', status: 'OPEN' })}`)
+  const shown = await page(
+    owner,
+    `?${new URLSearchParams({ q: '529.982.247-25', status: 'OPEN' })}`,
+  )
   const path = /action="[^"]*(\/views\/\w+\/delete)"/.exec(shown)![1]!
   assert.equal((await colleague.post(path, { list: 'charges' })).status, 404)
   for (let i = 1; i < 20; i++) await save(`${i}`, { q: `${i}` })
@@ -150,7 +167,10 @@ test('open charges that are picked are canceled after a question, each once', as
   const other = await makeCharge(await api.client(), 800)
   const ids = [open.id, second.id, paid.id, other.id, 'charge_x']
   const asked = await owner.get(`/charges/picked/cancel?${picking(ids)}`)
-  assert.match(asked.text, /Em aberto: 2, somando R\$ 20,00\..*A outra selecionada não está em aberto/s)
+  assert.match(
+    asked.text,
+    /Em aberto: 2, somando R\$ 20,00\..*A outra selecionada não está em aberto/s,
+  )
   const form = { ids: [open.id, second.id, paid.id, other.id].join(' '), once: 'a'.repeat(26) }
   const done = await owner.post('/charges/picked/cancel', form)
   assert.match(done.text, /2 cobranças canceladas \(R\$ 20,00\)/)
@@ -184,7 +204,10 @@ test('the file of picked charges has these alone, and none without a pick', asyn
   const { client, owner, open, paid } = await withCharges()
   const { text } = await owner.get(`/charges.csv?${picking([open.id, paid.id])}`)
   const lines = text.trimEnd().split('\r\n').slice(1)
-  assert.deepEqual(lines.map((line) => line.split(';')[0]), [paid.id, open.id])
+  assert.deepEqual(
+    lines.map((line) => line.split(';')[0]),
+    [paid.id, open.id],
+  )
   assert.match((await owner.get('/charges.csv?picked=yes')).location!, /done=none$/)
   const viewer = await signIn(api, client.company, { role: 'viewer' })
   assert.doesNotMatch(await page(viewer), /picked\/cancel/)

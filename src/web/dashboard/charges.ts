@@ -221,7 +221,11 @@ function wordsOf(meaning: Meaning, names: Record<Meaning['kind'], string>): stri
 function columnsOf(visit: Visit): Column<Charge>[] {
   const { columns } = CHARGES[visit.language]
   return [
-    { title: '', kind: 'pick', of: (charge) => pickBox(visit, charge) },
+    {
+      title: html`<span class="hide">${CHARGES[visit.language].pick}</span>`,
+      kind: 'pick',
+      of: (charge) => pickBox(visit, charge),
+    },
     { title: columns.charge, kind: 'main', of: (charge) => nameOf(visit, charge) },
     { title: columns.state, kind: 'state', of: (charge) => stateOf(visit, charge) },
     { title: columns.made, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },

@@ -70,14 +70,11 @@ async function list(visit: Visit): Promise<Html> {
       },
       {
         title: fields.taxId.label,
-        of: ({ taxId }) => html`<span class="nowrap">${listedTaxId(plainTaxId(taxId))}</span>`,
+        kind: 'state',
+        of: ({ taxId, status }) =>
+          html`<span class="nowrap">${listedTaxId(plainTaxId(taxId))}</span>${status !== 'ACTIVE' && html` ${pill(texts.statuses[status], 'calm')}`}`,
       },
       { title: fields.email.label, of: ({ email }) => email ?? '–' },
-      {
-        title: html`<span class="hide">${fields.status.label}</span>`,
-        kind: 'state',
-        of: ({ status }) => status !== 'ACTIVE' && pill(texts.statuses[status], 'calm'),
-      },
       ...(sums ? paidColumns(visit, sums) : []),
     ],
     data,

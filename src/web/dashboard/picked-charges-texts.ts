@@ -11,7 +11,7 @@ const pt = {
   many: '# selecionadas',
   csvButton: 'Baixar CSV',
   mailButton: 'Reenviar',
-  cancelButton: 'Cancelar cobranças',
+  cancelButton: ['Cancelar', 'cobranças'],
   why: 'Motivo',
   refused: (count: number) =>
     count === 1
@@ -60,7 +60,7 @@ const en: Texts = {
   many: '# selected',
   csvButton: 'Download CSV',
   mailButton: 'Send again',
-  cancelButton: 'Cancel charges',
+  cancelButton: ['Cancel', 'charges'],
   why: 'Reason',
   refused: (count) =>
     count === 1

@@ -36,7 +36,7 @@ export function pickBar(visit: Visit): Html {
   const filters = new URLSearchParams(urlFilters(visit)).toString()
   const writes =
     visit.can('payments:write') &&
-    html`<button class="button quiet slim" formaction="${visit.url('/charges/picked/mail')}">${texts.mailButton}</button><button class="button quiet danger slim" formaction="${visit.url('/charges/picked/cancel')}">${texts.cancelButton}</button>`
+    html`<button class="button quiet slim" formaction="${visit.url('/charges/picked/mail')}">${texts.mailButton}</button><button class="button quiet danger slim" formaction="${visit.url('/charges/picked/cancel')}">${texts.cancelButton[0]}<span class="wide-only">${texts.cancelButton[1]}</span></button>`
   return html`<form id="${FORM}" class="pick-bar" method="get" action="${visit.url('/charges.csv')}"><input type="hidden" name="picked" value="yes">${
     filters && html`<input type="hidden" name="list" value="${filters}">`
   }<span class="picked-count" aria-live="polite" data-one="${texts.one}" data-many="${texts.many}">${texts.picked}</span><span class="actions"><button class="button quiet slim" data-download>${texts.csvButton}</button>${writes}</span></form>`

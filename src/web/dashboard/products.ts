@@ -62,7 +62,7 @@ async function list(visit: Visit): Promise<Html> {
       {
         title: texts.fields.status.label,
         kind: 'state',
-        of: (product) => statusOf(product, language),
+        of: (product) => product.status !== 'ACTIVE' && statusOf(product, language),
       },
       { title: texts.price, kind: 'number', of: ({ price }) => money(price) },
     ],
