@@ -121,7 +121,7 @@ type FindForm = {
   isOpen: boolean
 }
 
-/** The search box and the filters behind a button. One form, so that each leaves the other alone. */
+/** The search box and the filters behind a button, in one form: each leaves the other alone. */
 export function findForm(visit: Visit, path: string, given: FindForm): Html {
   const { box, kept, fields, inUse, isOpen } = given
   const texts = LIST[visit.language]

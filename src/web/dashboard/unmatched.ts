@@ -99,7 +99,7 @@ const pageOf = ({ operate, query }: Visit, status: UnmatchedState) =>
 
 /** Up to so many payments are counted. More are called more. */
 const MAX_COUNTED = 1000
-/** So many of the newest payments of a state are looked through, because their payers are sealed. */
+/** So many of the newest payments are looked through, because their payers are sealed. */
 const MAX_SEARCHED = 500
 /** So many are shown of those that a search finds. */
 const MAX_SHOWN = 50
