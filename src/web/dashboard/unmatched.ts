@@ -118,15 +118,15 @@ async function searchPayments({ app, company }: Visit, text: string, status: Unm
 
 /** Whether a payment, of an opened payer, is meant by a text. */
 function finderOf(text: string) {
-  const [amount, words, digits] = [readReais(text), nameWords(text), plainTaxId(text)]
-  const hasDigits = /^[\d*.\-/]{3,}$/.test(text)
+  const [amount, words, sought] = [readReais(text), nameWords(text), plainTaxId(text)]
   return (payment: Payment, { name = '', taxId = '' }: { name?: string; taxId?: string }) => {
     const folded = nameWords(name).join(' ')
     return (
       payment.amount === amount ||
       payment.endToEndId.toLowerCase() === text.toLowerCase() ||
       (words.length > 0 && words.every((word) => folded.includes(word))) ||
-      (hasDigits && plainTaxId(taxId).includes(digits))
+      // Only a whole tax id, because who sees it masked must not find out its other digits.
+      (isTaxIdShape(sought) && plainTaxId(taxId) === sought)
     )
   }
 }
