@@ -17,6 +17,7 @@ import { pickedChargesRoutes } from './picked-charges.ts'
 import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
+import { refundRoutes } from './refund.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
@@ -37,6 +38,7 @@ export const ROUTES: DashboardRoute[] = [
   ...pickedChargesRoutes,
   ...savedViewsRoutes,
   ...chargeRoutes,
+  ...refundRoutes,
   ...newRoutes,
   ...plansRoutes,
   ...customersRoutes,
