@@ -69,11 +69,16 @@ const page = (path: string): Measurement => ({ name: path || '/', act: (size) =>
 /** Every page that needs no record and no bank, and searches of charges as people type them. */
 const PAGES: Measurement[] = [
   ...ROUTES.filter(
-    ({ method, path }) => method === 'GET' && !/:|\.csv$|^\/settings\/bank\/./.test(path),
+    ({ method, path }) =>
+      method === 'GET' && !/:|\.csv$|\/picked\/|^\/settings\/bank\/./.test(path),
   ).map(({ path }) => page(path)),
   ...['order-1000', '19,90', 'maria@example.com', '529.982.247-25', 'Maria', 'nobody'].map((text) =>
     page(`/charges?${new URLSearchParams({ search: text })}`),
   ),
+  ...['status=OPEN', 'status=PAID&period=month', 'period=last&by=paid', 'min=10&max=20'].map(
+    (query) => page(`/charges?${query}`),
+  ),
+  page('/subscriptions?state=overdue'),
 ]
 
 /** The bytes of Today and of all that it loads. */

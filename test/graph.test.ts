@@ -200,6 +200,7 @@ const MAY_USE: Record<string, string[]> = {
     'mails',
   ],
   'request-log': ['app.ts', 'fields.ts'],
+  'saved-views.ts': [],
   'setbacks.ts': [],
   'simulated-bank': [
     'app.ts',

@@ -1,7 +1,10 @@
-// On a phone the menu is longer than the screen.
-document
-  .querySelector('.menu [aria-current]')
-  ?.scrollIntoView({ inline: 'center', block: 'nearest' })
+// On a phone the menu is longer than the screen. If `scrollIntoView` did this, the Tab key would
+// begin there and not at the top of the page.
+const here = document.querySelector('.menu [aria-current]')
+if (here) {
+  const { clientWidth } = here.parentElement
+  here.parentElement.scrollLeft = here.offsetLeft - (clientWidth - here.offsetWidth) / 2
+}
 
 // Copies the text of a button, and says so for a moment.
 for (const button of document.querySelectorAll('[data-copy]')) {
@@ -35,7 +38,8 @@ async function write(text) {
 const sent = new Set()
 addEventListener('submit', (event) => {
   const form = event.target
-  if (event.defaultPrevented) return
+  // A download leaves the page as it is, so that its form may be sent again.
+  if (event.defaultPrevented || event.submitter?.hasAttribute('data-download')) return
   if (sent.has(form)) event.preventDefault()
   sent.add(form)
   form.setAttribute('aria-busy', 'true')

@@ -61,6 +61,12 @@ const routeOf = new Map(
  */
 const ELSEWHERE = [
   'GET /now',
+  'POST /views',
+  'POST /views/:id/delete',
+  'GET /charges/picked/cancel',
+  'POST /charges/picked/cancel',
+  'GET /charges/picked/mail',
+  'POST /charges/picked/mail',
   'GET /charges/:id/refund',
   'POST /charges/:id/refund',
   'POST /charges/:id/simulate',

@@ -38,10 +38,10 @@ test('charges are listed, the newest first, with a masked payer, and nothing of 
   const { text } = await viewer.get('/charges')
   assert.match(text, /Maria da Silva.*?\*\*\*\.\*\*\*\.247-25 · Pix · order-1 · Bolo/s)
   assert.doesNotMatch(text, /529\.?982/)
-  assert.match(text, /2 cobranças · R\$ 44,90/)
+  assert.match(text, /2 cobranças.*?Pago.*?R\$ 25,00.*?Em aberto.*?R\$ 19,90/s)
   assert.doesNotMatch(text, /Criar cobrança/)
   const developer = await signIn(api, client.company, { role: 'developer', language: 'en' })
-  assert.match((await developer.get('/charges')).text, /2 charges · R\$ 44,90.*?Paid/s)
+  assert.match((await developer.get('/charges')).text, /2 charges.*?Paid.*?R\$ 25,00/s)
   assert.match((await developer.get('/charges')).text, /New charge/)
 })
 
@@ -65,10 +65,12 @@ test('each filter selects, alone and together, and a wrong one is marked', async
   assert.deepEqual(await listed(owner, { by: 'paid', to: '2026-08-20', kind: 'PIX' }), [paid.id])
   assert.deepEqual(await listed(owner, { by: 'paid', from: '2026-08-21' }), [])
   assert.deepEqual((await listed(owner, { status: 'NONE', kind: '' })).length, 5)
-  for (const [name, value] of Object.entries({ amount: 'muito', from: '2026-02-30' })) {
+  for (const [name, value] of Object.entries({ amount: 'muito', max: '0', from: '2026-02-30' })) {
     const { status, text } = await owner.get(`/charges?${name}=${value}`)
     assert.equal(status, 400)
-    assert.match(text, new RegExp(`name="${name}" aria-invalid="true"`))
+    // An older address has one amount.
+    const marked = name === 'amount' ? 'min' : name
+    assert.match(text, new RegExp(`name="${marked}" aria-invalid="true"`))
     assert.deepEqual(idsIn(text), [])
   }
 })

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import { indexPhones } from '../../src/core/customers/commands.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
+import { makeCharge, makePaid } from '../support/payments.ts'
 
 const api = await startApi()
 const client = await api.client()
@@ -196,4 +197,16 @@ test('nobody reads or changes a customer of another company', async () => {
   assert.equal((await stranger.post(`/customers/${id}/edit`, MARIA)).status, 404)
   assert.equal((await stranger.post(`/customers/${id}/delete`)).status, 404)
   assert.doesNotMatch((await stranger.get('/customers?q=maria@example.com')).text, /Maria da/)
+})
+
+test('the list says what each customer has paid and when, not that they are active', async () => {
+  const client = await api.client()
+  const paid = await makePaid(api, client, 2500)
+  await client.post(`/refund/${paid.id}`, { value: 500 })
+  await makePaid(api, client, 1000)
+  await makeCharge(client, 9900)
+  const owner = await signIn(api, client.company)
+  const { text } = await owner.get('/customers')
+  assert.match(text, /Maria da Silva.*?\d\d\/\d\d\/2026<.*?R\$ 30,00/s)
+  assert.doesNotMatch(text, />Ativo</)
 })

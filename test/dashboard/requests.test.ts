@@ -13,7 +13,7 @@ const PAGE = '/developers/requests'
 const DAY_MS = 24 * 3600 * 1000
 
 const operationsIn = (text: string) =>
-  [...text.matchAll(/<span class="soft small below">(\w+)</g)].map(([, name]) => name)
+  [...text.matchAll(/<span class="more soft small" title="(\w+)"/g)].map(([, name]) => name)
 
 /** A request so many days before the time of the test. */
 const requestOf = (companyId: string, daysAgo: number, fields: Partial<LoggedRequest> = {}) => {

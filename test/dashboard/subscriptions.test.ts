@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { fromPublic } from '../../src/lib/ids.ts'
 import { type Client, startApi } from '../support/api.ts'
 import { approvedSubscription, at, chargesOf, moveTo } from '../support/billing.ts'
 import { startPlaying } from '../support/clocks.ts'
@@ -113,6 +114,31 @@ test('a failed debit waits on Today while it is retried and after that, and lead
   const [failed] = await chargesOf(client, id)
   assert.deepEqual(new Set(list.text.match(/charge_\w{26}/g)), new Set([failed!.id]))
   assert.ok(other.id)
+})
+
+test('each state has its count, and those whose debit is tried again are overdue', async () => {
+  const { client, owner } = await company()
+  const [late, fine] = [
+    await approvedSubscription(api, client),
+    await approvedSubscription(api, client),
+  ]
+  await makeTemplate(client)
+  const open = async (query: string) => (await owner.get(`/subscriptions?${query}`)).text
+  const idsIn = async (query: string) => new Set((await open(query)).match(/rec_\w+/g))
+  assert.deepEqual(await idsIn('state=overdue'), new Set())
+  await api.rows(
+    `insert into billings (company_id, charge_id, recurrence_id, cycle, due_on, status, next_at)
+     select company_id, gen_random_uuid(), id, 0, day, 'SCHEDULED', '2026-08-21T12:00:00Z'
+     from recurrences cross join (values (date '2026-08-19'), ('2026-08-21')) d (day)
+     where company_id = $1 and (id = $2) = (day = '2026-08-19') and not is_template`,
+    [client.company.id, fromPublic('rec', late.id)],
+  )
+  assert.deepEqual(await idsIn('state=overdue'), new Set([late.id]))
+  const text = await open('')
+  assert.match(text, /Todas <span class="count">2<.*Ativas <span class="count">2</s)
+  assert.match(text, /Em atraso <span class="count">1<.*Links <span class="count">1</s)
+  assert.deepEqual(await idsIn('q=nobody'), new Set())
+  assert.ok((await idsIn('q=Maria&state=approved')).has(fine.id))
 })
 
 test('a subscription is canceled after a question, with a reason', async () => {

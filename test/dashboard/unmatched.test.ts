@@ -35,6 +35,25 @@ test('a payment shows why it pays nothing, who sent it, and the charge that it n
   assert.doesNotMatch(list.text, /Ficar com o valor<|Quitar/)
 })
 
+test('what waits is added up, and found by name, amount, whole tax id or its own id', async () => {
+  const client = await api.client()
+  const rui = await receive(client, 700, { name: 'Rui da Conceição', taxId: '52998224725' })
+  const ana = await receive(client, 1250, { name: 'Ana Lima', taxId: '11144477735' })
+  const viewer = await signIn(api, client.company, { role: 'viewer' })
+  const found = async (q: string, status = '') => {
+    const { text } = await viewer.get(`/unmatched?${new URLSearchParams({ q, status })}`)
+    return [...new Set(text.match(/(?<=\/unmatched\/)E\w{31}/g))]
+  }
+  assert.match((await viewer.get('/unmatched')).text, /2 pagamentos aguardam decisão:.*R\$ 19,50/s)
+  assert.deepEqual(await found('conceicao'), [rui])
+  assert.deepEqual(await found('12,50'), [ana])
+  assert.deepEqual(await found('529.982.247-25'), [rui])
+  assert.deepEqual(await found('529.982'), [])
+  assert.deepEqual(await found(ana.toLowerCase()), [ana])
+  assert.deepEqual(await found('Ana', 'ACCEPTED'), [])
+  assert.deepEqual(await found('nobody'), [])
+})
+
 test('the tax id is whole on the page of a payment for whoever may act on payments', async () => {
   const client = await api.client()
   const id = await receive(client, 700, { name: 'Rui', taxId: '52998224725' })

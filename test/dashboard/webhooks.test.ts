@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
+import { register } from '../support/webhooks.ts'
 
 const api = await startApi()
 const SECRET = /whsec_[\w+/=]+/
@@ -125,4 +126,23 @@ test('who may only read changes nothing, and a webhook of others is not there', 
   }
   const { name, status } = (await other.get(`/webhook/${made.body.data.id}`)).body.data
   assert.deepEqual([name, status], ['x', 'ACTIVE'])
+})
+
+test('webhooks that fail or were deactivated for it are listed apart', async () => {
+  const client = await api.client()
+  const made = []
+  for (const name of ['fine', 'failing', 'off']) {
+    made.push((await register(client, `http://127.0.0.1:9/${name}`, ['charge.paid'])).id)
+  }
+  await api.rows(
+    `update webhooks set failing_since = now() where company_id = $1 and url like '%failing'`,
+    [client.company.id],
+  )
+  const owner = await signIn(api, client.company)
+  const listed = async (query: string) => {
+    const { text } = await owner.get(`/developers/webhooks${query}`)
+    return [...new Set(text.match(/(?<=webhooks\/)wh\w*_?\w{26,}|(?<=webhooks\/)[\w-]{26,}/g))]
+  }
+  assert.equal((await listed('')).length, 3)
+  assert.deepEqual(await listed('?state=failing'), [made[1]])
 })

@@ -3,7 +3,7 @@ import { monthOf } from '../../src/core/closings/rules.ts'
 import { createKey } from '../../src/core/companies/commands.ts'
 import { invite } from '../../src/core/people/invitations.ts'
 import { invitationIdOf } from '../../src/core/people/links.ts'
-import { suffixOf } from '../../src/lib/ids.ts'
+import { newId, suffixOf } from '../../src/lib/ids.ts'
 import { type Client, payer, type TestApi } from './api.ts'
 import { signIn } from './dashboard.ts'
 import { openDispute } from './disputes.ts'
@@ -75,6 +75,8 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     'developers/requests': asked.headers.get('x-request-id')!,
     ...(await makePeople(api, client)),
     'balance/withdrawals': await start(client, 1000),
+    // Views are of one person each, so that nobody else has this one.
+    views: suffixOf(newId()),
   }
 }
 

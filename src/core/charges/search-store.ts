@@ -17,6 +17,9 @@ export type Span = { from: Date | null; to: Date | null }
 export type ChargeFilter = {
   status: ChargeStatus | null
   paymentStatus: PaymentStatus | null
+  /** Whether all that was paid went back. */
+  isReturned: boolean | null
+  ids: Uuid[] | null
   kind: ChargeKind | null
   devMode: boolean | null
   externalId: string | null
@@ -30,6 +33,8 @@ export type ChargeFilter = {
   chargeId: Uuid | null
   staticCodeId: Uuid | null
   amount: number | null
+  amountFrom: number | null
+  amountTo: number | null
   created: Span
   paid: Span
 }
@@ -38,6 +43,8 @@ export type ChargeFilter = {
 export const ANY_CHARGE: ChargeFilter = {
   status: null,
   paymentStatus: null,
+  isReturned: null,
+  ids: null,
   kind: null,
   devMode: null,
   externalId: null,
@@ -49,6 +56,8 @@ export const ANY_CHARGE: ChargeFilter = {
   chargeId: null,
   staticCodeId: null,
   amount: null,
+  amountFrom: null,
+  amountTo: null,
   created: { from: null, to: null },
   paid: { from: null, to: null },
 }
@@ -91,7 +100,10 @@ function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   // A sale of a static code is paid by the txid of the code.
   where(`c.id = ? and c.kind <> 'STATIC'`, filter.chargeId)
   where('c.static_code_id = ?', filter.staticCodeId)
+  where('c.id = any (?::uuid[])', filter.ids)
   where('c.amount = ?', filter.amount)
+  where('c.amount >= ?', filter.amountFrom)
+  where('c.amount <= ?', filter.amountTo)
   where('c.created_at >= ?', filter.created.from)
   where('c.created_at < ?', filter.created.to)
   where('c.payment_date >= ?', filter.paid.from)
@@ -99,17 +111,19 @@ function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   return conditions
 }
 
-const storedStates = ({ status, paymentStatus }: ChargeFilter) =>
+const storedStates = ({ status, paymentStatus, isReturned }: ChargeFilter) =>
   STORED_STATES.filter(
     ([first, second]) =>
-      (status === null || status === first) && (paymentStatus === null || paymentStatus === second),
+      (status === null || status === first) &&
+      (paymentStatus === null || paymentStatus === second) &&
+      (isReturned === null || isReturned === (second === 'REFUNDED')),
   )
 
-const isForStatus = ({ status, paymentStatus }: ChargeFilter): boolean =>
-  status !== null || paymentStatus !== null
+const isForStatus = ({ status, paymentStatus, isReturned }: ChargeFilter): boolean =>
+  status !== null || paymentStatus !== null || isReturned !== null
 
-const mayBeExpired = ({ status, paymentStatus }: ChargeFilter): boolean =>
-  (status ?? 'EXPIRED') === 'EXPIRED' && (paymentStatus ?? 'EXPIRED') === 'EXPIRED'
+const mayBeExpired = (filter: ChargeFilter): boolean =>
+  storedStates(filter).some(([status]) => status === 'EXPIRED')
 
 /** A charge past its deadline counts as expired, as every reader sees it. */
 function statusConditions(filter: ChargeFilter, binder: Binder, now: Date): string[] {
@@ -179,15 +193,102 @@ export async function count(
   return row!
 }
 
+/** Charges of one state among those that were found, and their cents. */
+export type StateCount = {
+  status: ChargeStatus
+  isReturned: boolean
+  devMode: boolean
+  count: number
+  /** What they ask for, or, if they are paid, what has arrived. */
+  sum: number
+  refunded: number
+}
+
+/** Counts the newest `limit` charges that a filter finds, by their state. */
+export async function countByState(
+  tx: Tx,
+  companyId: Uuid,
+  filter: ChargeFilter,
+  limit: number,
+  now: Date,
+): Promise<StateCount[]> {
+  const binder = binderFor(companyId)
+  const found = textOf(filter, { limit, after: null }, now, binder)
+  return tx.query<StateCount>({
+    text: `select case when ${isDueBy(binder.bind(now))} then 'EXPIRED' else c.status end as status,
+             c.payment_status = 'REFUNDED' as "isReturned", c.dev_mode as "devMode",
+             count(*)::int8 as count, sum(c.amount + c.adjustment - c.shortfall)::int8 as sum,
+             sum(c.refunded)::int8 as refunded
+           from (${found}) c group by 1, 2, 3`,
+    values: binder.values,
+  })
+}
+
+/** Counts the charges in each state up to a limit, by the index of states. */
+export async function countStates(
+  tx: Tx,
+  companyId: Uuid,
+  limit: number,
+  now: Date,
+): Promise<Pick<StateCount, 'status' | 'isReturned' | 'count'>[]> {
+  // As in `unsweptOf`: without `offset 0` the planner would search all charges instead.
+  const due = `(select count(*) from (select from charges c
+    where c.company_id = $1 and ${isDueBy('$5')} offset 0) d)`
+  return tx.query({
+    name: 'count_states_of_charges',
+    text: `select w.status, w.payment_status = 'REFUNDED' as "isReturned",
+             (f.count + case when w.status = 'EXPIRED' then ${due} else 0 end)::int8 as count
+           from unnest($2::text[], $3::text[]) w (status, payment_status)
+           cross join lateral (select count(*) from (select from charges c
+             where c.company_id = $1 and c.status = w.status
+               and c.payment_status = w.payment_status and not (${isDueBy('$5')})
+             -- The order of the index of states, so that no other one is chosen.
+             order by c.kind, c.dev_mode, c.id limit $4) s) f`,
+    values: [
+      companyId,
+      STORED_STATES.map(([status]) => status),
+      STORED_STATES.map(([, payment]) => payment),
+      limit,
+      now,
+    ],
+  })
+}
+
 function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
   if (filter.payer !== null) return byCustomers(filter, filter.payer.customerIds, page, now, binder)
   if (filter.emailIndex !== null) return byEmail(filter, filter.emailIndex, page, now, binder)
   if (filter.name !== null) return byName(filter, filter.name, page, now, binder)
   if (isByStateOnly(filter)) return byStates(filter, page, now, binder)
+  if (isByAmounts(filter)) return byAmounts(filter, page, now, binder)
   const moment = momentOf(filter)
   return `select c.* from charges c
     where ${all(filter, page, now, binder)} order by ${orderBy(moment)}
     limit ${binder.bind(page.limit)}`
+}
+
+/** So many of the newest charges of a period are looked through for a range of amounts. */
+export const AMOUNTS_READ = 10_000
+
+/** Whether a range of amounts is sought, and nothing that an index leads to in few steps. */
+const isByAmounts = (filter: ChargeFilter): boolean => {
+  const { amountFrom, amountTo, externalId, endToEndId, chargeId, customerId, amount, ids } = filter
+  const isRange = amountFrom !== null || amountTo !== null
+  const others = [externalId, endToEndId, chargeId, customerId, amount, ids]
+  return isRange && others.every((value) => value === null)
+}
+
+/**
+ * By the index of amounts a range may be all charges, in another order than that of the page. So
+ * the newest charges of the period are looked through.
+ */
+function byAmounts(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
+  const { created, paid } = filter
+  const order = orderBy(momentOf(filter))
+  const conditions = all(filter, page, now, binder)
+  const period = all({ ...ANY_CHARGE, created, paid }, page, now, binder)
+  return `select c.* from (
+      select c.* from charges c where ${period} order by ${order} limit ${AMOUNTS_READ}) c
+    where ${conditions} order by ${order} limit ${binder.bind(page.limit)}`
 }
 
 /** Reads a page of the charges that have the address themselves, and one of the old ones. */
@@ -281,8 +382,8 @@ function byCustomers(
 }
 
 const isByStateOnly = (filter: ChargeFilter): boolean => {
-  const { status, paymentStatus, kind, devMode, created, paid, ...others } = filter
-  const isForState = [status, paymentStatus, kind, devMode].some((value) => value !== null)
+  const { status, paymentStatus, isReturned, kind, devMode, created, paid, ...others } = filter
+  const isForState = [status, paymentStatus, isReturned, kind, devMode].some((one) => one !== null)
   const isForOthers = Object.values(others).some((value) => value !== null)
   return isForState && !isForOthers && isAnyTime(created) && isAnyTime(paid)
 }

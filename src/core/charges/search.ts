@@ -178,8 +178,17 @@ export const SummaryView = Type.Object({
 
 export type Summary = Static<typeof SummaryView>
 
-/** A query of the API, and the name of a payer, which only pages search for. */
-export type Query = Static<typeof SummaryQuery> & { name?: string }
+/** A query of the API, and what only pages search for. */
+export type Query = Static<typeof SummaryQuery> & {
+  /** Of a payer. */
+  name?: string
+  /** Cents. Both belong to the range. */
+  amountFrom?: number
+  amountTo?: number
+  /** Whether all that was paid went back. */
+  isReturned?: boolean
+  ids?: Uuid[]
+}
 
 export type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
 
@@ -209,13 +218,17 @@ async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter 
   }
 }
 
-const plainly = ({ status, kind, devMode, externalId, endToEndId, amount }: Query) => ({
-  status: status ?? null,
-  kind: kind ?? null,
-  devMode: devMode ?? null,
-  externalId: externalId ?? null,
-  endToEndId: endToEndId ?? null,
-  amount: amount ?? null,
+const plainly = (query: Query) => ({
+  status: query.status ?? null,
+  isReturned: query.isReturned ?? null,
+  kind: query.kind ?? null,
+  devMode: query.devMode ?? null,
+  externalId: query.externalId ?? null,
+  endToEndId: query.endToEndId ?? null,
+  amount: query.amount ?? null,
+  amountFrom: query.amountFrom ?? null,
+  amountTo: query.amountTo ?? null,
+  ids: query.ids ?? null,
 })
 
 const spanOf = (from: string | undefined, to: string | undefined): store.Span => ({
@@ -249,6 +262,28 @@ export async function countCharges(where: Where, query: Query, max: number): Pro
   if (filter === null) return { count: 0, sum: 0, isMore: false }
   const found = await store.count(where.db, where.companyId, filter, max + 1, where.now)
   return { ...found, isMore: found.count > max }
+}
+
+/** The newest charges that a query asks for, up to a number, counted by their state. */
+export type StateCounts = { states: store.StateCount[]; count: number; isMore: boolean }
+
+export async function countByState(where: Where, query: Query, max: number): Promise<StateCounts> {
+  const filter = await filterOf(where, query)
+  if (filter === null) return { states: [], count: 0, isMore: false }
+  const { db, companyId, now } = where
+  const states = await store.countByState(db, companyId, filter, max, now)
+  const count = states.reduce((sum, state) => sum + state.count, 0)
+  // One more than the newest tells whether there are others.
+  const isMore = count === max && (await hasMore(where, filter, max))
+  return { states, count, isMore }
+}
+
+/** All charges of a company, counted in each state up to a number. */
+export const countStates = ({ db, companyId, now }: Where, max: number) =>
+  store.countStates(db, companyId, max, now)
+
+async function hasMore({ db, companyId, now }: Where, filter: store.ChargeFilter, max: number) {
+  return (await store.count(db, companyId, filter, max + 1, now)).count > max
 }
 
 /** One page of the charges that a query asks for. */
@@ -344,7 +379,7 @@ export function meaningsIn({ text, as }: SoughtText): Meaning[] {
 }
 
 /** The conditions of a meaning, beside those of the filters. Null: another amount is asked for. */
-function queryOf(filters: Query, meaning: Meaning | null): Query | null {
+export function queryOf(filters: Query, meaning: Meaning | null): Query | null {
   if (meaning === null) return filters
   if (meaning.kind === 'charge') return { ...filters, txid: chargeTxid(meaning.value) }
   const { kind, value } = meaning

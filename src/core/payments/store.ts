@@ -265,6 +265,24 @@ export async function listUnmatched(
   return rows.map(PAYMENT.read)
 }
 
+/** How many payments wait for a decision, up to a limit, and how much money that is about. */
+export async function sumUndecided(
+  tx: Tx,
+  companyId: Uuid,
+  limit: number,
+): Promise<{ count: number; sum: number }> {
+  const [row] = await tx.query<{ count: number; sum: number }>({
+    name: 'sum_undecided_payments',
+    text: `select count(*)::int8 as count,
+             coalesce(sum(p.amount - p.returned - p.settled), 0)::int8 as sum
+           from (select amount, returned, settled from payments
+             where company_id = $1 and status = 'UNMATCHED' and reason is not null
+             order by id desc limit $2) p`,
+    values: [companyId, limit],
+  })
+  return row!
+}
+
 /** The callback of a bank, sealed as it was sent. */
 export type StoredCallback = {
   companyId: Uuid

@@ -2,8 +2,9 @@ import { dates, timestamps, uuids } from '../../db/arrays.ts'
 import { companyTableOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { LocalDate } from '../../pix/local-time.ts'
+import { addDays, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { AgreementStatus } from '../../provider/port.ts'
+import { retried } from '../billings/store.ts'
 import { PAYER } from '../charges/store.ts'
 import { type DueKind, IS_SUSPENDED } from '../due.ts'
 import { TASK } from '../tasks.ts'
@@ -157,6 +158,20 @@ export type RecurrenceFilter = {
   customerId: Uuid | null
   /** The template through which payers came. */
   originId?: Uuid | null
+  /** Any of these customers. */
+  customerIds?: Uuid[] | null
+  /** Whether the bank tries again to collect a charge. */
+  isOverdue?: true | null
+}
+
+/** Agreements of which the bank tries a charge again. */
+const isOverdue = (today: string, tomorrow: string): string => `id in (
+  select recurrence_id from billings where company_id = $1 and ${retried(today, tomorrow)})`
+
+/** Today, and the first moment of tomorrow. */
+function daysAround(now: Date): [LocalDate, Date] {
+  const today = localDateOf(now)
+  return [today, startOfDay(addDays(today, 1))]
 }
 
 /**
@@ -166,10 +181,11 @@ export type RecurrenceFilter = {
 export async function search(
   tx: Tx,
   companyId: Uuid,
-  { isTemplate, authStatus, customerId, originId = null }: RecurrenceFilter,
+  filter: RecurrenceFilter,
   page: Part,
   now: Date,
 ): Promise<Recurrence[]> {
+  const { isTemplate, authStatus, customerId, originId = null, customerIds = null } = filter
   const values: unknown[] = [companyId, page.after, page.limit]
   const conditions = ['company_id = $1', '($2::uuid is null or id < $2)']
   const where = (condition: string, value: unknown) => {
@@ -178,6 +194,11 @@ export async function search(
   where('is_template = ?', isTemplate)
   where('customer_id = ?', customerId)
   where('origin_id = ?', originId)
+  where('customer_id = any (?::uuid[])', customerIds)
+  if (filter.isOverdue) {
+    const [today, tomorrow] = daysAround(now)
+    conditions.push(isOverdue(`$${values.push(today)}`, `$${values.push(tomorrow)}`))
+  }
   const listed = (state: string) =>
     `(select ${COLUMNS} from recurrences r where ${conditions.join(' and ')}${state}
       order by id desc limit $3)`
@@ -193,6 +214,48 @@ export async function search(
     values,
   })
   return rows.map(RECURRENCE.read)
+}
+
+/** How many agreements and templates there are in a state. */
+export type RecurrenceCount = {
+  /** Null: templates. */
+  authStatus: AgreementStatus | null
+  count: number
+}
+
+/** Counts agreements in each state, templates, and agreements that are overdue, up to a limit. */
+export async function countStates(
+  tx: Tx,
+  companyId: Uuid,
+  limit: number,
+  now: Date,
+): Promise<{ states: RecurrenceCount[]; overdue: number }> {
+  const isLate = `r.auth_status = 'CREATED' and r.expires_at <= $3`
+  const [states, [overdue]] = await Promise.all([
+    tx.query<RecurrenceCount>({
+      name: 'count_states_of_recurrences',
+      text: `select w.auth_status as "authStatus", f.count from
+               unnest(array['CREATED', 'APPROVED', 'REJECTED', 'EXPIRED', 'CANCELED', null])
+                 w (auth_status)
+             cross join lateral (select count(*)::int8 from (
+               (select from recurrences r where r.company_id = $1 and not r.is_template
+                  and r.auth_status = w.auth_status and not (${isLate}) limit $2)
+               union all
+               (select from recurrences r where r.company_id = $1 and not r.is_template
+                  and w.auth_status = 'EXPIRED' and ${isLate} limit $2)
+               union all
+               (select from recurrences r where r.company_id = $1 and r.is_template
+                  and w.auth_status is null limit $2)) s) f`,
+      values: [companyId, limit, now],
+    }),
+    tx.query<{ count: number }>({
+      name: 'count_overdue_recurrences',
+      text: `select count(*)::int8 as count from (select from recurrences
+             where company_id = $1 and ${isOverdue('$3', '$4')} limit $2) r`,
+      values: [companyId, limit, ...daysAround(now)],
+    }),
+  ])
+  return { states, overdue: overdue!.count }
 }
 
 /** Agreements and templates of a company that have not ended. */

@@ -2,6 +2,9 @@ import type { ChargeKind, ChargeStatus, PaymentStatus } from '../../core/charges
 import type { Sought } from '../../core/charges/search.ts'
 import type { Language } from '../../lib/language.ts'
 
+/** The tabs of the list. */
+export type ChargeTab = 'ALL' | 'OPEN' | 'PAID' | 'EXPIRED' | 'CANCELED' | 'REFUNDED'
+
 const pt = {
   title: 'Cobranças',
   caption: 'Cobranças, da mais recente para a mais antiga',
@@ -9,24 +12,35 @@ const pt = {
   searchHint:
     'Nome, CPF ou CNPJ, e-mail, valor (19,90), sua referência, id da cobrança, txid ou id do Pix.',
   find: 'Buscar',
-  filters: 'Filtros',
-  apply: 'Filtrar',
-  clear: 'Limpar',
   any: 'Todos',
   status: 'Situação',
-  payment: 'Pagamento',
+  tabs: {
+    ALL: 'Todas',
+    OPEN: 'Em aberto',
+    PAID: 'Pagas',
+    EXPIRED: 'Expiradas',
+    CANCELED: 'Canceladas',
+    REFUNDED: 'Devolvidas',
+  } satisfies Record<ChargeTab, string>,
+  everPaid: 'Pagas e devolvidas',
   kind: 'Tipo',
   by: 'Período por',
   byCreation: 'Criação',
   byPayment: 'Pagamento',
+  daysOf: {
+    created: (days: string) => `Criadas: ${days}`,
+    paid: (days: string) => (days ? `Pagas: ${days}` : 'Período por pagamento'),
+  },
   from: 'De',
   to: 'Até',
-  amount: 'Valor exato',
+  min: 'Valor de',
+  max: 'Valor até',
   dev: 'Cobranças de teste',
   devOnly: 'Só testes',
   devNone: 'Sem testes',
   devMark: 'Teste',
   wrongAmount: 'Informe um valor como 19,90.',
+  wrongRange: 'O valor final é menor que o inicial.',
   wrongDay: 'Informe uma data válida.',
   wrongPeriod: 'A data final é anterior à inicial.',
   statuses: {
@@ -63,9 +77,14 @@ const pt = {
   csvTooLong: 'São mais de 100.000 cobranças. Escolha um período menor para baixar.',
   file: 'cobrancas',
   create: 'Criar cobrança',
-  count: (count: number, shown: string, sum: string) =>
-    `${count === 1 ? '1 cobrança' : `${shown} cobranças`} · ${sum}`,
-  countMore: (count: string) => `Mais de ${count} cobranças`,
+  count: (count: number, shown: string) => (count === 1 ? '1 cobrança' : `${shown} cobranças`),
+  sums: { paid: 'Pago', received: 'Recebido no período', refunded: 'Devolvido', open: 'Em aberto' },
+  sumsHint:
+    'Pago: o que chegou por estas cobranças, antes de devoluções. Em aberto: o que ainda pode ser pago. Expiradas, canceladas e testes não entram. Recebido no período: como nos relatórios, com Pix sem cobrança.',
+  newestOnly: (count: string) => `nas ${count} mais recentes`,
+  amountsOnly: (count: string) =>
+    `A faixa de valor procura nas ${count} cobranças mais recentes. Para ir além, escolha um período.`,
+  pick: 'Selecionar',
   sought: {
     charge: 'id da cobrança',
     txid: 'txid',
@@ -93,24 +112,35 @@ const en: Texts = {
   searchHint:
     'Name, CPF or CNPJ, e-mail, amount (19,90), your reference, charge id, txid or Pix id.',
   find: 'Search',
-  filters: 'Filters',
-  apply: 'Apply',
-  clear: 'Clear',
   any: 'All',
   status: 'Status',
-  payment: 'Payment',
+  tabs: {
+    ALL: 'All',
+    OPEN: 'Open',
+    PAID: 'Paid',
+    EXPIRED: 'Expired',
+    CANCELED: 'Canceled',
+    REFUNDED: 'Refunded',
+  },
+  everPaid: 'Paid and refunded',
   kind: 'Kind',
-  by: 'Date of',
+  by: 'Period by',
   byCreation: 'Creation',
   byPayment: 'Payment',
+  daysOf: {
+    created: (days) => `Created: ${days}`,
+    paid: (days) => (days ? `Paid: ${days}` : 'Period by payment'),
+  },
   from: 'From',
   to: 'To',
-  amount: 'Exact amount',
-  dev: 'Tests',
+  min: 'Amount from',
+  max: 'Amount to',
+  dev: 'Test charges',
   devOnly: 'Only tests',
   devNone: 'Without tests',
   devMark: 'Test',
   wrongAmount: 'Type an amount such as 19,90.',
+  wrongRange: 'The last amount is below the first.',
   wrongDay: 'Type a valid date.',
   wrongPeriod: 'The last day is before the first.',
   statuses: { OPEN: 'Open', COMPLETED: 'Paid', EXPIRED: 'Expired', CANCELED: 'Canceled' },
@@ -137,8 +167,14 @@ const en: Texts = {
   csvTooLong: 'There are more than 100.000 charges. Choose a shorter period to download.',
   file: 'charges',
   create: 'New charge',
-  count: (count, shown, sum) => `${count === 1 ? '1 charge' : `${shown} charges`} · ${sum}`,
-  countMore: (count) => `More than ${count} charges`,
+  count: (count, shown) => (count === 1 ? '1 charge' : `${shown} charges`),
+  sums: { paid: 'Paid', received: 'Received in the period', refunded: 'Refunded', open: 'Open' },
+  sumsHint:
+    'Paid: what has arrived for these charges, before refunds. Open: what can still be paid. Expired and canceled charges and tests do not count. Received in the period: as in reports, with Pix without a charge.',
+  newestOnly: (count) => `in the newest ${count}`,
+  amountsOnly: (count) =>
+    `A range of amounts searches the newest ${count} charges. To go further back, choose a period.`,
+  pick: 'Select',
   sought: {
     charge: 'charge id',
     txid: 'txid',

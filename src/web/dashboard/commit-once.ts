@@ -1,4 +1,4 @@
-import { runOnce } from '../../core/idempotency.ts'
+import { guardOfPart, runOnce } from '../../core/idempotency.ts'
 import type { Act } from '../../db/database.ts'
 import { newId, suffixOf } from '../../lib/ids.ts'
 import type { Visit } from './visit.ts'
@@ -6,16 +6,18 @@ import type { Visit } from './visit.ts'
 const ONCE_FORM = /^[0-9a-z]{26}$/
 
 /**
- * Runs a command that the API does not have, once for each form. If the form is sent again, it
- * returns the answer of the first time.
+ * Runs a command that the API does not have, once for each form, or once for each part of it. If
+ * the form is sent again, it returns the answer of the first time.
  */
 export function commitOnce<T>(
   { app, company, form, request }: Visit,
   fields: unknown,
   act: Act<T>,
+  part: string | null = null,
 ): Promise<T> {
   const once = ONCE_FORM.test(form.once ?? '') ? form.once : suffixOf(newId())
   const fingerprint = app.vault.fingerprint([request.url, JSON.stringify(fields)])
-  const guard = { companyId: company.id, key: `pages:${once}`, fingerprint }
+  const whole = { companyId: company.id, key: `pages:${once}`, fingerprint }
+  const guard = part === null ? whole : { ...whole, ...guardOfPart(app.vault, whole, part) }
   return runOnce(app.db, app.vault, guard, app.clock.now(), act)
 }

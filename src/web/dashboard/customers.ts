@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { type CustomerSum, sumByCustomer } from '../../core/charges/customer-sums.ts'
 import type { Summary } from '../../core/charges/search.ts'
 import { searchCharges } from '../../core/charges/search.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
@@ -18,20 +19,21 @@ import { search as searchRecurrences } from '../../core/recurrences/store.ts'
 import { isStopped } from '../../core/reminders/stops.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
-import { addDays, localDateOf } from '../../pix/local-time.ts'
+import { addDays, formatDay, localDateOf } from '../../pix/local-time.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
 import { plainPhone } from '../../pix/written.ts'
-import { field, fieldsOf } from '../forms.ts'
+import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { facts } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
 import type { FormFault } from './form-parts.ts'
 import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
+import { findForm, listCard, listHead, toList } from './list-parts.ts'
 import { notesCard, notesRoutes } from './notes.ts'
 import {
+  type Column,
   card,
   formatPhone,
   listedTaxId,
@@ -41,6 +43,7 @@ import {
   nothing,
   pager,
   pill,
+  rowLink,
   table,
   wholeTaxId,
 } from './parts.ts'
@@ -57,38 +60,77 @@ async function list(visit: Visit): Promise<Html> {
   const text = query.q?.trim() ?? ''
   const page = { limit: PAGE_SIZE, after: query.after }
   const { data, next, isCut } = await searchCustomers(visit, text, page)
+  const sums = visit.can('payments:read') ? await sumsOf(visit, data) : null
   const found = table(
     texts.title,
     [
       {
         title: fields.name.label,
         kind: 'main',
-        of: ({ id, name }) => html`<a href="${url(`/customers/${id}`)}">${name}</a>`,
+        of: ({ id, name }) => rowLink(url(`/customers/${id}`), name),
       },
       {
         title: fields.taxId.label,
-        of: ({ taxId }) => html`<span class="nowrap">${listedTaxId(plainTaxId(taxId))}</span>`,
+        kind: 'state',
+        of: ({ taxId, status }) =>
+          html`<span class="nowrap">${listedTaxId(plainTaxId(taxId))}</span>${status !== 'ACTIVE' && html` ${pill(texts.statuses[status], 'calm')}`}`,
       },
       { title: fields.email.label, of: ({ email }) => email ?? '–' },
-      {
-        title: fields.status.label,
-        of: ({ status }) => pill(texts.statuses[status], status === 'ACTIVE' ? 'good' : 'calm'),
-      },
-      { title: texts.since, of: ({ createdAt }) => moment(createdAt) },
+      ...(sums ? paidColumns(visit, sums) : []),
     ],
     data,
     text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
-  return card(
-    null,
-    html`${searchForm(visit, text)}${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
-  )
+  return html`${toList(visit)}${listHead(searchForm(visit, text))}${listCard(
+    html`${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
+  )}`
 }
 
-function searchForm({ language, url }: Visit, text: string): Html {
+/** What each customer of the page has paid. */
+async function sumsOf({ app, company }: Visit, customers: ShownCustomer[]) {
+  const ids = customers.map(({ id }) => fromPublic('clnt', id)!)
+  const sums = await sumByCustomer(app.db, company.id, ids)
+  return new Map(sums.map((sum) => [toPublic('clnt', sum.customerId), sum]))
+}
+
+function paidColumns({ language }: Visit, sums: Map<string, CustomerSum>): Column<ShownCustomer>[] {
   const texts = CUSTOMERS[language]
-  const search = { name: 'q', label: texts.search, value: text, fault: null, wrong: '' }
-  return html`<form method="get" action="${url('/customers')}" class="filters" role="search"><div class="search">${field({ ...search, isFilledIn: true }, false)}</div><button class="button quiet">${icon('search')}<span>${texts.searchButton}</span></button>${text && html`<a class="button quiet" href="${url('/customers')}">${texts.clear}</a>`}</form>`
+  const paidOf = ({ paid, isMore }: CustomerSum) =>
+    isMore ? html`<span title="${texts.newestOnly}">${money(paid)}+</span>` : money(paid)
+  return [
+    {
+      title: texts.lastPaid,
+      kind: 'moment',
+      of: ({ id }) => {
+        const at = sums.get(id)?.lastPaidAt
+        return at ? formatDay(localDateOf(at)) : '–'
+      },
+    },
+    {
+      title: texts.paid,
+      kind: 'number',
+      of: ({ id }) => {
+        const sum = sums.get(id)
+        return sum && sum.paid > 0 ? paidOf(sum) : '–'
+      },
+    },
+  ]
+}
+
+function searchForm(visit: Visit, text: string): Html {
+  const { language, url } = visit
+  const texts = CUSTOMERS[language]
+  const box = {
+    name: 'q',
+    label: texts.search,
+    hint: texts.search,
+    value: text,
+    find: texts.searchButton,
+  }
+  const all =
+    text &&
+    html`<div class="chip-row"><a class="chip" href="${url('/customers')}">${texts.clear}</a></div>`
+  return html`${findForm(visit, '/customers', { box, kept: {}, fields: [], inUse: 0, isOpen: false })}${all}`
 }
 
 type ShownCharge = Static<typeof ChargeView>
@@ -187,13 +229,13 @@ async function chargesOf(visit: Visit, customerId: string): Promise<Html> {
       {
         title: texts.charge,
         kind: 'main',
-        of: ({ id, createdAt }) =>
-          html`<a href="${url(`/charges/${id}`)}">${moment(createdAt)}</a>`,
+        of: ({ id, createdAt }) => rowLink(url(`/charges/${id}`), moment(createdAt)),
       },
       { title: texts.description, of: ({ description }) => description ?? '–' },
-      { title: texts.state, of: (charge) => chargePill(charge, language) },
+      { title: texts.state, kind: 'state', of: (charge) => chargePill(charge, language) },
       {
         title: texts.paidAt,
+        kind: 'moment',
         of: ({ paymentDate }) => (paymentDate ? moment(paymentDate) : '–'),
       },
       { title: texts.amount, kind: 'number', of: ({ total }) => money(total) },

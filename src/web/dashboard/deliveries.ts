@@ -19,7 +19,18 @@ import { sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
 import { tryForm } from './form-parts.ts'
-import { card, moment, notFound, nothing, notice, pager, pill, type Tone, table } from './parts.ts'
+import {
+  card,
+  moment,
+  notFound,
+  nothing,
+  notice,
+  pager,
+  pill,
+  rowLink,
+  type Tone,
+  table,
+} from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 type Webhook = Static<typeof WebhookView>
@@ -237,7 +248,11 @@ export function deliveryTable(
   const { language } = visit
   const texts = DELIVERIES[language]
   const link = (delivery: Delivery) =>
-    html`<a href="${visit.url(`/developers/deliveries/${deliveryIdOf(delivery)}`)}">${EVENT_WORDS[language][delivery.type]}</a><br><code class="soft">${delivery.type}</code>`
+    rowLink(
+      visit.url(`/developers/deliveries/${deliveryIdOf(delivery)}`),
+      EVENT_WORDS[language][delivery.type],
+      delivery.type,
+    )
   return table(
     texts.list,
     [
@@ -247,10 +262,15 @@ export function deliveryTable(
         of: ({ webhookId }) =>
           html`<a href="${visit.url(`/developers/webhooks/${webhookId}`)}">${names.get(webhookId) ?? webhookId}</a>`,
       },
-      { title: texts.state, of: ({ status }) => stateOf(visit, status) },
+      { title: texts.state, kind: 'state', of: ({ status }) => stateOf(visit, status) },
       { title: texts.answer, of: ({ attempts }) => answerOf(visit, attempts.at(-1)) },
-      { title: texts.attempts, kind: 'number', of: ({ attempts }) => attempts.length },
-      { title: texts.at, of: ({ createdAt }) => moment(createdAt) },
+      {
+        title: texts.attempts,
+        kind: 'number',
+        isWide: true,
+        of: ({ attempts }) => attempts.length,
+      },
+      { title: texts.at, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
     ],
     deliveries,
   )

@@ -23,6 +23,7 @@ import {
   notice,
   pager,
   pill,
+  rowLink,
   type Tone,
   table,
 } from './parts.ts'
@@ -84,11 +85,11 @@ function columnsOf(visit: Visit): Column<Shown>[] {
     {
       title: columns.amount,
       kind: 'main',
-      of: (dispute) => html`<a href="${visit.url(pathOf(dispute))}">${money(dispute.amount)}</a>`,
+      of: (dispute) => rowLink(visit.url(pathOf(dispute)), money(dispute.amount)),
     },
-    { title: columns.status, of: (dispute) => stateOf(visit, dispute) },
+    { title: columns.status, kind: 'state', of: (dispute) => stateOf(visit, dispute) },
     { title: columns.deadline, of: ({ deadline }) => deadline && moment(deadline) },
-    { title: columns.openedAt, of: ({ openedAt }) => moment(openedAt) },
+    { title: columns.openedAt, kind: 'moment', of: ({ openedAt }) => moment(openedAt) },
   ]
 }
 

@@ -12,7 +12,7 @@ import { deliveryTable } from './deliveries.ts'
 import { sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
-import { card, moment, notFound, nothing, pager, table } from './parts.ts'
+import { card, moment, notFound, nothing, pager, rowLink, shortId, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -57,14 +57,18 @@ function eventTable(visit: Visit, events: WrittenEvent[]): Html {
   const { language } = visit
   const texts = EVENT_PAGES[language]
   const link = ({ id, type }: WrittenEvent) =>
-    html`<a href="${visit.url(`/developers/events/${toPublic('evt', id)}`)}">${EVENT_WORDS[language][type]}</a><br><code class="soft">${type}</code>`
+    rowLink(
+      visit.url(`/developers/events/${toPublic('evt', id)}`),
+      EVENT_WORDS[language][type],
+      type,
+    )
   return table(
     texts.list,
     [
       { title: texts.type, kind: 'main', of: link },
-      { title: texts.id, of: ({ id }) => html`<code>${toPublic('evt', id)}</code>` },
+      { title: texts.id, of: ({ id }) => shortId(toPublic('evt', id), texts.id, language) },
       { title: texts.mode, of: ({ mode }) => texts.modes[mode] },
-      { title: texts.at, of: ({ createdAt }) => moment(createdAt) },
+      { title: texts.at, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
     ],
     events,
   )

@@ -28,27 +28,35 @@ export type Confirmation = {
   back: string
   /** More fields of the form. */
   fields?: Shown
+  /** Whether it destroys nothing, so that its button need not warn. */
+  isHarmless?: boolean
 }
 
 /** Asks once more before something is done that cannot be undone. */
 export const confirmation = (
   { formOf, url, language }: Pick<Visit, 'formOf' | 'url'> & { language: Language },
-  { title, text, action, button, back, fields }: Confirmation,
+  { title, text, action, button, back, fields, isHarmless }: Confirmation,
 ): Html =>
   html`<section class="card narrow-card"><h1>${title}</h1><p>${text}</p>
 ${formOf(
   url(action),
-  html`${fields}<div class="actions form-buttons"><button class="button danger">${button}</button><a class="button quiet" href="${url(back)}">${DASHBOARD[language].back}</a></div>`,
+  html`${fields}<div class="actions form-buttons"><button class="button${!isHarmless && ' danger'}">${button}</button><a class="button quiet" href="${url(back)}">${DASHBOARD[language].back}</a></div>`,
   { kind: 'card-form' },
 )}</section>`
 
 /** A link to one of several lists, such as those with one status. */
-export type Tab = { label: string; path: string; isHere: boolean }
+export type Tab = {
+  label: string
+  /** How many records it leads to. */
+  count?: string
+  path: string
+  isHere: boolean
+}
 
 export const tabs = ({ url }: Pick<Visit, 'url'>, label: string, shown: Tab[]): Html =>
   html`<nav class="tabs" aria-label="${label}">${shown.map(
     (tab) =>
-      html`<a href="${url(tab.path)}"${tab.isHere && html` aria-current="true"`}>${tab.label}</a>`,
+      html`<a href="${url(tab.path)}"${tab.isHere && html` aria-current="true"`}>${tab.label}${tab.count && html` <span class="count">${tab.count}</span>`}</a>`,
   )}</nav>`
 
 /** What people read at a field. `wrong` says what to type instead of what was refused. */

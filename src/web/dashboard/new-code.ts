@@ -19,7 +19,18 @@ import type { Form } from '../site.ts'
 import { backLink, type FormFault, fillFields, tryForm } from './form-parts.ts'
 import { amountPlan, devModeField, externalIdPlan, sendNewForm } from './new-parts.ts'
 import { NEW } from './new-texts.ts'
-import { card, doneNotice, heading, moment, money, nothing, pager, pill, table } from './parts.ts'
+import {
+  card,
+  doneNotice,
+  heading,
+  moment,
+  money,
+  nothing,
+  pager,
+  pill,
+  rowLink,
+  table,
+} from './parts.ts'
 import { chargePill } from './states.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -84,12 +95,13 @@ async function listOf(visit: Visit): Promise<Html | null> {
         title: texts.code,
         kind: 'main',
         of: ({ id, amount }) =>
-          html`<a href="${url(`/new/code/${toPublic('qrs', id)}`)}">${formatReais(amount)}</a>`,
+          rowLink(url(`/new/code/${toPublic('qrs', id)}`), formatReais(amount)),
       },
       { title: texts.reference, of: ({ externalId }) => externalId ?? '–' },
-      { title: texts.madeAt, of: ({ createdAt }) => moment(createdAt) },
+      { title: texts.madeAt, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
       {
         title: texts.test,
+        kind: 'state',
         of: ({ devMode }) => (devMode ? pill(texts.test, 'warn') : '–'),
       },
     ],
@@ -159,11 +171,10 @@ async function salesOf(visit: Visit, { id }: StaticCode): Promise<Html> {
       {
         title: texts.sale,
         kind: 'main',
-        of: ({ id, createdAt }) =>
-          html`<a href="${url(`/charges/${id}`)}">${moment(createdAt)}</a>`,
+        of: ({ id, createdAt }) => rowLink(url(`/charges/${id}`), moment(createdAt)),
       },
       { title: texts.payer, of: ({ customer }) => customer?.name ?? texts.noPayer },
-      { title: texts.state, of: (charge) => chargePill(charge, language) },
+      { title: texts.state, kind: 'state', of: (charge) => chargePill(charge, language) },
       { title: texts.amount, kind: 'number', of: ({ total }) => money(total) },
     ],
     data,

@@ -3,6 +3,7 @@ import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
+import { copyButton } from '../developer.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
 import { DASHBOARD } from './texts.ts'
@@ -10,17 +11,23 @@ import type { SignedIn, Visit } from './visit.ts'
 
 /** A column of a table: its title, and what it shows of a record. */
 export type Column<T> = {
-  title: string
+  title: Shown
   of(record: T): Shown
-  /** `number` is aligned to the right, `main` names the record and stays on top on a phone. */
-  kind?: 'number' | 'main'
+  /**
+   * `number` is aligned to the right, `main` names the record and stays on top on a phone. With a
+   * `state` or a `moment`, each record is one line, and two on a phone: name and number, then state
+   * and moment. `pick` is a box before them.
+   */
+  kind?: 'number' | 'main' | 'state' | 'moment' | 'pick'
+  /** Left out of the two lines of a phone, whatever its kind. */
+  isWide?: true
   /** What it shows in the last line, if the table has one for all records together. */
   total?: Shown
 }
 
 /**
- * A table. On a phone each record is a block, with the titles beside the values. `empty` is shown
- * instead if there are no records.
+ * A table. On a phone each record is a block, with the titles beside the values, or two lines
+ * without what has no place in them. `empty` is shown instead if there are no records.
  */
 export function table<T>(
   caption: string,
@@ -30,16 +37,30 @@ export function table<T>(
 ): Html {
   if (empty && records.length === 0) return empty
   const head = columns.map(({ title, kind }) => html`<th scope="col" class="${kind}">${title}</th>`)
+  const isInLines = columns.some(({ kind }) => kind === 'state' || kind === 'moment')
   const row = (record: T) =>
-    html`<tr>${columns.map(({ title, kind, of }) => html`<td class="${kind}" data-title="${title}">${of(record)}</td>`)}</tr>`
+    html`<tr>${columns.map(({ title, kind, isWide, of }) => html`<td class="${kind}${isWide && ' wide'}" data-title="${typeof title === 'string' && title}">${of(record)}</td>`)}</tr>`
   const total = ({ title, kind, total }: Column<T>) =>
     kind === 'main'
       ? html`<th scope="row" class="main">${total}</th>`
-      : html`<td class="${kind}" data-title="${title}">${total}</td>`
+      : html`<td class="${kind}" data-title="${typeof title === 'string' && title}">${total}</td>`
   const foot =
     columns.some((column) => column.total !== undefined) &&
     html`<tfoot><tr>${columns.map(total)}</tr></tfoot>`
-  return html`<div class="table"><table><caption class="hide">${caption}</caption><thead><tr>${head}</tr></thead><tbody>${records.map(row)}</tbody>${foot}</table></div>`
+  return html`<div class="table${isInLines && ' lines'}"><table><caption class="hide">${caption}</caption><thead><tr>${head}</tr></thead><tbody>${records.map(row)}</tbody>${foot}</table></div>`
+}
+
+/**
+ * The name of a record and the link to it, which the whole row is. What else can be pressed in the
+ * row stays above it. `more` stands behind the name as far as there is room.
+ */
+export const rowLink = (href: string, name: Html | string, more: string | null = null): Html =>
+  html`<span class="name-line"><a class="whole" href="${href}"${typeof name === 'string' && html` title="${name}"`}>${name}</a>${more && html`<span class="more soft small" title="${more}">${more}</span>`}</span>`
+
+/** An id without its middle. The whole id is in its title and is what the button copies. */
+export function shortId(id: string, what: string, language: Language): Html {
+  const short = id.length > 22 ? `${id.slice(0, 12)}…${id.slice(-6)}` : id
+  return html`<span class="short-id"><code title="${id}">${short}</code>${copyButton(id, what, language)}</span>`
 }
 
 /** Shown instead of a table without records. */

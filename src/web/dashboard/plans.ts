@@ -8,7 +8,7 @@ import { copyButton } from '../developer.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { backLink, confirmation, type FormFault, tryForm } from './form-parts.ts'
-import { card, moment, money, nothing, pager, pill, type Tone, table } from './parts.ts'
+import { card, moment, money, nothing, pager, pill, rowLink, type Tone, table } from './parts.ts'
 import { makeLink, sendPage } from './record-pages.ts'
 import { chargePill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -40,13 +40,18 @@ async function showList(visit: Visit): Promise<FastifyReply> {
       {
         title: texts.customer,
         kind: 'main',
-        of: ({ id, customer }) => html`<a href="${url(`/plans/${id}`)}">${customer.name}</a>`,
+        of: ({ id, customer }) => rowLink(url(`/plans/${id}`), customer.name),
       },
       { title: texts.description, of: ({ description }) => description ?? '–' },
-      { title: texts.state, of: (plan) => statusOf(plan, language) },
+      { title: texts.state, kind: 'state', of: (plan) => statusOf(plan, language) },
       { title: texts.installments, of: ({ count }) => String(count) },
-      { title: texts.madeAt, of: ({ createdAt }) => moment(createdAt) },
-      { title: texts.received, kind: 'number', of: ({ received }) => money(received) },
+      { title: texts.madeAt, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
+      {
+        title: texts.received,
+        kind: 'number',
+        isWide: true,
+        of: ({ received }) => money(received),
+      },
       { title: texts.total, kind: 'number', of: ({ total }) => money(total) },
     ],
     data,
@@ -89,12 +94,16 @@ const chargesOf = ({ language, url }: Visit, { charges = [] }: Plan): Html =>
       {
         title: PLANS[language].installment,
         kind: 'main',
-        of: ({ id, number }) =>
-          html`<a href="${url(`/charges/${id}`)}">${PLANS[language].numbered(number)}</a>`,
+        of: ({ id, number }) => rowLink(url(`/charges/${id}`), PLANS[language].numbered(number)),
       },
-      { title: PLANS[language].dueOn, of: ({ dueDate }) => formatDay(dueDate) },
-      { title: PLANS[language].state, of: (charge) => chargePill(charge, language) },
-      { title: PLANS[language].original, kind: 'number', of: ({ total }) => money(total) },
+      { title: PLANS[language].dueOn, kind: 'moment', of: ({ dueDate }) => formatDay(dueDate) },
+      { title: PLANS[language].state, kind: 'state', of: (charge) => chargePill(charge, language) },
+      {
+        title: PLANS[language].original,
+        kind: 'number',
+        isWide: true,
+        of: ({ total }) => money(total),
+      },
       {
         title: PLANS[language].today,
         kind: 'number',

@@ -14,7 +14,8 @@ import {
   tabs,
   textOf,
 } from './form-parts.ts'
-import { card, money, notFound, nothing, pager, pill, table } from './parts.ts'
+import { listCard } from './list-parts.ts'
+import { card, money, notFound, nothing, pager, pill, rowLink, table } from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -55,17 +56,21 @@ async function list(visit: Visit): Promise<Html> {
       {
         title: texts.fields.name.label,
         kind: 'main',
-        of: ({ id, name }) => html`<a href="${url(`/products/${id}`)}">${name}</a>`,
+        of: ({ id, name }) => rowLink(url(`/products/${id}`), name),
       },
       { title: texts.fields.type.label, of: (product) => kindOfProduct(product, language) },
-      { title: texts.fields.status.label, of: (product) => statusOf(product, language) },
+      {
+        title: texts.fields.status.label,
+        kind: 'state',
+        of: (product) => product.status !== 'ACTIVE' && statusOf(product, language),
+      },
       { title: texts.price, kind: 'number', of: ({ price }) => money(price) },
     ],
     data,
     here ? notFound(texts.noneFound) : nothing(language, texts.none),
   )
   return html`${tabs(visit, texts.filters, filters)}
-${card(null, html`${found}${pager(visit, next)}`)}`
+${listCard(html`${found}${pager(visit, next)}`)}`
 }
 
 async function show(visit: Visit, product: ShownProduct): Promise<{ body: Html; actions: Html }> {

@@ -20,7 +20,7 @@ import {
   textOf,
   tryForm,
 } from './form-parts.ts'
-import { card, moment, money, nothing, pager, pill, table } from './parts.ts'
+import { card, moment, money, nothing, pager, pill, rowLink, table } from './parts.ts'
 import { RECIPIENTS, type RecipientField } from './recipients-texts.ts'
 import { catalogRoutes, sendPage } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -52,11 +52,15 @@ async function list(visit: Visit): Promise<Html> {
       {
         title: texts.fields.name.label,
         kind: 'main',
-        of: ({ id, name }) => html`<a href="${url(`/recipients/${id}`)}">${name}</a>`,
+        of: ({ id, name }) => rowLink(url(`/recipients/${id}`), name),
       },
       { title: texts.fields.taxId.label, of: ({ taxId }) => taxId },
       { title: texts.fields.pixKey.label, of: ({ pixKey }) => pixKey },
-      { title: texts.fields.status.label, of: (recipient) => statusOf(recipient, language) },
+      {
+        title: texts.fields.status.label,
+        kind: 'state',
+        of: (recipient) => statusOf(recipient, language),
+      },
     ],
     data,
     nothing(language, texts.none),

@@ -38,7 +38,7 @@ ${body}`,
 
 /** The link to the form for a new record. */
 export const makeLink = ({ url }: Pick<Visit, 'url'>, path: string, label: string): Html =>
-  html`<a class="button slim" href="${url(path)}">${icon('plus')}<span>${label}</span></a>`
+  html`<a class="button slim make" href="${url(path)}">${icon('plus')}<span>${label}</span></a>`
 
 /** A form in a section with tabs, with the way back beside its button. */
 export const slimForm = (

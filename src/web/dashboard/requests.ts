@@ -31,6 +31,8 @@ import {
   notice,
   pager,
   pill,
+  rowLink,
+  shortId,
   table,
 } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -133,19 +135,20 @@ function columnsOf(visit: Visit, names: Map<Uuid, string>): Column<LoggedRequest
       title: columns.operation,
       kind: 'main',
       of: ({ id, operation }) =>
-        html`<a href="${visit.url(`${PATH}/${suffixOf(id)}`)}">${callOf(visit, operation)}</a><span class="soft small below">${operation}</span>`,
+        rowLink(visit.url(`${PATH}/${suffixOf(id)}`), callOf(visit, operation), operation),
     },
     {
       title: columns.status,
+      kind: 'state',
       of: (request) =>
-        html`<span class="pair"><span>${statusPill(request)}</span>${request.errorCode && errorCode(request.errorCode)}</span>`,
+        html`${statusPill(request)} ${request.errorCode && errorCode(request.errorCode)}`,
     },
-    { title: columns.time, kind: 'number', of: duration },
+    { title: columns.time, kind: 'number', isWide: true, of: duration },
     { title: columns.key, of: ({ keyId }) => names.get(keyId) ?? unknownKey },
-    { title: columns.at, of: ({ id }) => moment(timeOf(id)) },
+    { title: columns.at, kind: 'moment', of: ({ id }) => moment(timeOf(id)) },
     {
       title: columns.id,
-      of: ({ id }) => html`<code class="small nowrap">${suffixOf(id)}</code>`,
+      of: ({ id }) => shortId(suffixOf(id), columns.id, visit.language),
     },
   ]
 }

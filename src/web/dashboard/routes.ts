@@ -14,6 +14,7 @@ import { keysRoutes } from './keys.ts'
 import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
+import { pickedChargesRoutes } from './picked-charges.ts'
 import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
@@ -22,6 +23,7 @@ import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { reportsRoutes } from './reports.ts'
 import { requestsRoutes } from './requests.ts'
+import { savedViewsRoutes } from './saved-views.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
 import { todayRoutes } from './today.ts'
@@ -35,6 +37,8 @@ import { withdrawalsRoutes } from './withdrawals.ts'
 export const ROUTES: DashboardRoute[] = [
   ...todayRoutes,
   ...chargesRoutes,
+  ...pickedChargesRoutes,
+  ...savedViewsRoutes,
   ...chargeRoutes,
   ...refundRoutes,
   ...newRoutes,

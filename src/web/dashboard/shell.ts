@@ -48,7 +48,7 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
     language,
     brand: company,
     kind: 'dashboard',
-    styles: ['dashboard.css', ...(page.styles ?? [])],
+    styles: ['dashboard.css', 'lists.css', ...(page.styles ?? [])],
     scripts: ['actions.js', ...(page.scripts ?? [])],
     nav: personLinks(visit),
     aside: menu,

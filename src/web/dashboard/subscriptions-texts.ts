@@ -4,11 +4,11 @@ import type { Language } from '../../lib/language.ts'
 export type Choice =
   | 'all'
   | 'approved'
+  | 'overdue'
   | 'created'
   | 'rejected'
   | 'expired'
   | 'canceled'
-  | 'overdue'
   | 'links'
 
 const pt = {
@@ -18,15 +18,18 @@ const pt = {
   choices: {
     all: 'Todas',
     approved: 'Ativas',
+    overdue: 'Em atraso',
     created: 'Aguardando',
     rejected: 'Recusadas',
     expired: 'Expiradas',
     canceled: 'Canceladas',
-    overdue: 'Em atraso',
     links: 'Links',
   } satisfies Record<Choice, string>,
   none: 'Crie um link de assinatura e envie aos clientes: eles autorizam uma vez, e o banco paga.',
-  noneFound: 'Nenhuma assinatura nesta situação.',
+  noneFound: 'Nenhuma assinatura encontrada.',
+  search: 'Buscar',
+  searchHint: 'Nome, CPF ou CNPJ, e-mail ou celular de quem paga',
+  clear: 'Limpar',
   make: 'Nova assinatura',
   customer: 'Cliente',
   anybody: 'Link para qualquer pessoa',
@@ -95,15 +98,18 @@ const en: Texts = {
   choices: {
     all: 'All',
     approved: 'Active',
+    overdue: 'Overdue',
     created: 'Waiting',
     rejected: 'Rejected',
     expired: 'Expired',
     canceled: 'Canceled',
-    overdue: 'Overdue',
     links: 'Links',
   },
   none: 'Create a subscription link and send it: customers authorize it once, and the bank pays.',
-  noneFound: 'No subscription with this status.',
+  noneFound: 'No subscription found.',
+  search: 'Search',
+  searchHint: 'Name, CPF or CNPJ, e-mail or phone of who pays',
+  clear: 'Clear',
   make: 'New subscription',
   customer: 'Customer',
   anybody: 'Link for anybody',

@@ -1,11 +1,6 @@
 import type { FastifyReply } from 'fastify'
 import type { Billing } from '../../core/billings/rules.ts'
-import {
-  listOfRecurrence,
-  listOpen,
-  listOpenOfMany,
-  listRetried,
-} from '../../core/billings/store.ts'
+import { listOfRecurrence, listOpen, listOpenOfMany } from '../../core/billings/store.ts'
 import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
@@ -19,8 +14,9 @@ import {
   upcomingDebits,
 } from '../../core/recurrences/rules.ts'
 import {
+  countStates,
   find,
-  findMany as findRecurrences,
+  type RecurrenceCount,
   type RecurrenceFilter,
   search,
   setEndReason,
@@ -34,7 +30,9 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { facts } from '../parts.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
+import { searchCustomers } from './customers.ts'
 import { backLink, confirmation, type FormFault, tabs, tryForm } from './form-parts.ts'
+import { type Count, countOf, findForm, listCard, listHead, toList } from './list-parts.ts'
 import {
   card,
   doneNotice,
@@ -45,70 +43,137 @@ import {
   nothing,
   pager,
   pill,
+  rowLink,
   table,
   wholeTaxId,
 } from './parts.ts'
 import { makeLink } from './record-pages.ts'
+import { savedViews, viewsNotice } from './saved-views.ts'
 import { chargePill, subscriptionPill } from './states.ts'
 import { type Choice, SUBSCRIPTIONS } from './subscriptions-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
 
-const FILTERS: Record<Choice, Pick<RecurrenceFilter, 'isTemplate' | 'authStatus'>> = {
+const FILTERS: Record<Choice, Pick<RecurrenceFilter, 'isTemplate' | 'authStatus' | 'isOverdue'>> = {
   all: { isTemplate: false, authStatus: null },
   approved: { isTemplate: false, authStatus: 'APPROVED' },
+  overdue: { isTemplate: false, authStatus: null, isOverdue: true },
   created: { isTemplate: false, authStatus: 'CREATED' },
   rejected: { isTemplate: false, authStatus: 'REJECTED' },
   expired: { isTemplate: false, authStatus: 'EXPIRED' },
   canceled: { isTemplate: false, authStatus: 'CANCELED' },
-  overdue: { isTemplate: false, authStatus: null },
   links: { isTemplate: true, authStatus: null },
 }
 
 const choiceOf = (text: string | undefined): Choice =>
   Object.hasOwn(FILTERS, text ?? '') ? (text as Choice) : 'all'
 
-/** A page of subscriptions. Overdue: the bank tries a charge of it again. */
-async function findPage(
-  { app, company }: Visit,
-  choice: Choice,
-  page: { limit: number; after: Uuid | null },
-): Promise<Recurrence[]> {
-  const now = app.clock.now()
-  if (choice !== 'overdue') {
-    return search(app.db, company.id, { ...FILTERS[choice], customerId: null }, page, now)
-  }
-  const ids = await listRetried(app.db, company.id, localDateOf(now), page)
-  const found = await findRecurrences(app.db, company.id, ids)
-  return ids.flatMap((id) => found.get(id) ?? [])
-}
-
 async function showList(visit: Visit): Promise<FastifyReply> {
   const { language, query, app, company } = visit
   const texts = SUBSCRIPTIONS[language]
   const choice = choiceOf(query.state)
+  const text = query.q?.trim() ?? ''
+  const customerIds = text ? await payersOf(visit, text) : null
+  const filter = { ...FILTERS[choice], customerId: null, customerIds }
   const after = query.after ? fromPublic('rec', query.after) : null
   const now = app.clock.now()
-  const found = await findPage(visit, choice, { limit: PAGE_SIZE + 1, after })
+  const page = { limit: PAGE_SIZE + 1, after }
+  const [found, counts] = await Promise.all([
+    search(app.db, company.id, filter, page, now),
+    countChoices(visit),
+  ])
   const shown = found.slice(0, PAGE_SIZE).map((one) => asOf(one, now))
   const next = found.length > PAGE_SIZE ? toPublic('rec', shown.at(-1)!.id) : null
   const ids = shown.map(({ id }) => id)
   const open = await listOpenOfMany(app.db, company.id, ids)
-  const filters = (Object.keys(FILTERS) as Choice[]).map((name) => ({
-    label: texts.choices[name],
-    path: `/subscriptions${name === 'all' ? '' : `?state=${name}`}`,
-    isHere: name === choice,
-  }))
   const make = visit.can('payments:write') && makeLink(visit, '/new/subscription', texts.make)
-  const none = choice === 'all' ? nothing(language, texts.none) : notFound(texts.noneFound)
+  const none = choice === 'all' && !text ? nothing(language, texts.none) : notFound(texts.noneFound)
   return visit.send({
     title: texts.title,
     here: 'subscriptions',
-    body: html`${heading(texts.title, make)}${doneNotice(visit, texts.done)}
-${tabs(visit, texts.filters, filters)}
-${card(null, html`${shown.length === 0 ? none : listOf(visit, shown, open)}${pager(visit, next)}`)}`,
+    body: html`${toList(visit)}${heading(texts.title, make)}${doneNotice(visit, texts.done)}${viewsNotice(visit)}
+${listHead(
+  searchForm(visit, text),
+  choiceTabs(visit, choice, counts),
+  html`<div class="chip-row">${text && html`<a class="chip" href="${visit.url('/subscriptions')}">${texts.clear}</a>`}${await savedViews(visit, 'subscriptions', urlFilters(visit))}</div>`,
+)}
+${listCard(html`${shown.length === 0 ? none : listOf(visit, shown, open)}${pager(visit, next)}`)}`,
   })
+}
+
+/** So many payers of a name are looked for. */
+const MAX_PAYERS = 100
+
+const payersOf = async (visit: Visit, text: string): Promise<Uuid[]> =>
+  (await searchCustomers(visit, text, { limit: MAX_PAYERS })).data.map(
+    ({ id }) => fromPublic('clnt', id)!,
+  )
+
+const urlFilters = ({ query: { q, state } }: Visit): Record<string, string> => ({
+  ...(q ? { q } : {}),
+  ...(state ? { state } : {}),
+})
+
+/** Up to so many of each state are counted. More are called more. */
+const MAX_COUNTED = 1000
+
+/** How many subscriptions each tab has, whatever is searched for. */
+async function countChoices({ app, company }: Visit): Promise<Record<Choice, Count>> {
+  const { states, overdue } = await countStates(
+    app.db,
+    company.id,
+    MAX_COUNTED + 1,
+    app.clock.now(),
+  )
+  const upTo = (count: number): Count => ({
+    count: Math.min(count, MAX_COUNTED),
+    isMore: count > MAX_COUNTED,
+  })
+  const of = (status: RecurrenceCount['authStatus']) =>
+    states.find(({ authStatus }) => authStatus === status)?.count ?? 0
+  const all = states.filter(({ authStatus }) => authStatus !== null)
+  return {
+    all: upTo(all.reduce((sum, { count }) => sum + count, 0)),
+    approved: upTo(of('APPROVED')),
+    overdue: upTo(overdue),
+    created: upTo(of('CREATED')),
+    rejected: upTo(of('REJECTED')),
+    expired: upTo(of('EXPIRED')),
+    canceled: upTo(of('CANCELED')),
+    links: upTo(of(null)),
+  }
+}
+
+function choiceTabs(visit: Visit, choice: Choice, counts: Record<Choice, Count>): Html {
+  const texts = SUBSCRIPTIONS[visit.language]
+  const { q } = urlFilters(visit)
+  const pathOf = (name: Choice) => {
+    const search = new URLSearchParams({ ...(q && { q }), ...(name !== 'all' && { state: name }) })
+    return `/subscriptions${search.size > 0 ? `?${search}` : ''}`
+  }
+  const all = (Object.keys(FILTERS) as Choice[]).map((name) => ({
+    label: texts.choices[name],
+    // A search finds fewer than the tab has.
+    ...(q ? {} : { count: countOf(counts[name]) }),
+    path: pathOf(name),
+    isHere: name === choice,
+  }))
+  return tabs(visit, texts.filters, all)
+}
+
+function searchForm(visit: Visit, text: string): Html {
+  const texts = SUBSCRIPTIONS[visit.language]
+  const { state } = visit.query
+  const box = {
+    name: 'q',
+    label: texts.search,
+    hint: texts.searchHint,
+    value: text,
+    find: texts.search,
+  }
+  const kept: Record<string, string> = state ? { state } : {}
+  return findForm(visit, '/subscriptions', { box, kept, fields: [], inUse: 0, isOpen: false })
 }
 
 function listOf({ language, url, app }: Visit, shown: Recurrence[], open: Billing[]): Html {
@@ -120,18 +185,21 @@ function listOf({ language, url, app }: Visit, shown: Recurrence[], open: Billin
       {
         title: texts.customer,
         kind: 'main',
-        of: ({ id, payer }) =>
-          html`<a href="${url(`/subscriptions/${toPublic('rec', id)}`)}">${payer?.name ?? texts.anybody}</a>`,
+        of: ({ id, payer, productName }) =>
+          rowLink(
+            url(`/subscriptions/${toPublic('rec', id)}`),
+            payer?.name ?? texts.anybody,
+            productName,
+          ),
       },
-      { title: texts.product, of: ({ productName }) => productName },
-      { title: texts.state, of: (one) => subscriptionPill(one, language) },
-      { title: texts.next, of: (one) => nextOf(one, open, today, texts.retrying) },
+      { title: texts.state, kind: 'state', of: (one) => subscriptionPill(one, language) },
+      { title: texts.next, kind: 'moment', of: (one) => nextOf(one, open, today, texts.retrying) },
       { title: texts.madeAt, of: ({ createdAt }) => moment(createdAt) },
       {
         title: texts.value,
         kind: 'number',
         of: ({ value, frequency }) =>
-          html`<span>${money(value)}<br><span class="soft small">${SUBSCRIPTION[language].each[frequency]}</span></span>`,
+          html`${money(value)} <span class="soft small wide-only">${SUBSCRIPTION[language].each[frequency]}</span>`,
       },
     ],
     shown,
@@ -336,13 +404,17 @@ async function charges(visit: Visit, recurrence: Recurrence): Promise<Html> {
         title: texts.charge,
         kind: 'main',
         of: ({ charge, billing }) =>
-          html`<a class="nowrap" href="${url(`/charges/${toPublic('charge', charge.id)}`)}">${texts.number(billing.cycle + 1)}</a>`,
+          rowLink(
+            url(`/charges/${toPublic('charge', charge.id)}`),
+            texts.number(billing.cycle + 1),
+          ),
       },
       {
         title: texts.due,
+        kind: 'moment',
         of: ({ billing }) => html`<span class="nowrap">${formatDay(billing.dueOn)}</span>`,
       },
-      { title: texts.state, of: ({ charge }) => chargePill(charge, language) },
+      { title: texts.state, kind: 'state', of: ({ charge }) => chargePill(charge, language) },
       {
         title: texts.what,
         of: ({ billing, charge }) => whatHappened(billing, charge, localDateOf(now), texts),

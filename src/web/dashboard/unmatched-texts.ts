@@ -15,6 +15,12 @@ const pt = {
     DISPUTED: 'Em disputa',
   } satisfies Record<UnmatchedState, string>,
   filter: 'Situação dos pagamentos',
+  searchLabel: 'Buscar',
+  searchButton: 'Buscar',
+  searchHint: 'Nome, CPF ou CNPJ, valor (19,90) ou ID da transação',
+  noneFound: (text: string) => `Nada encontrado para “${text}” entre os 500 mais recentes`,
+  total: (shown: string, count: number) =>
+    count === 1 ? '1 pagamento aguarda decisão:' : `${shown} pagamentos aguardam decisão:`,
   reasons: {
     LATE: {
       short: 'Pago após o prazo',
@@ -123,6 +129,12 @@ const en: Texts = {
     DISPUTED: 'Disputed',
   },
   filter: 'State of the payments',
+  searchLabel: 'Search',
+  searchButton: 'Search',
+  searchHint: 'Name, CPF or CNPJ, amount (19,90) or transaction ID',
+  noneFound: (text) => `Nothing found for “${text}” among the newest 500`,
+  total: (shown, count) =>
+    count === 1 ? '1 payment needs a decision:' : `${shown} payments need a decision:`,
   reasons: {
     LATE: { short: 'Paid late', text: 'The charge had expired when the payment arrived.' },
     CANCELED: {

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import { amountAt, asOf, type Charge, isSettleable } from '../../core/charges/rules.ts'
 import { findCharges } from '../../core/charges/search.ts'
+import { nameWords } from '../../core/customers/rules.ts'
 import { findLikely, type Suggestion } from '../../core/payments/likely-charge.ts'
 import { reasonOf } from '../../core/payments/reasons.ts'
 import {
@@ -12,10 +13,10 @@ import {
   undecidedOf,
 } from '../../core/payments/rules.ts'
 import { openPayer } from '../../core/payments/sealing.ts'
-import { findUnmatched } from '../../core/payments/store.ts'
+import { findUnmatched, listUnmatched, sumUndecided } from '../../core/payments/store.ts'
 import { MAX_SUGGESTIONS, showUnmatched, type UnmatchedPayment } from '../../core/payments/view.ts'
 import { toPublic } from '../../lib/ids.ts'
-import { formatReais } from '../../lib/money.ts'
+import { formatReais, readReais } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { maskBankTaxId } from '../../pix/masks.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
@@ -26,12 +27,14 @@ import { type Fact, facts } from '../parts.ts'
 import { stateOf as stateOfCharge } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
 import { backLink, confirmation, type FormFault, formButtons, tabs, tryForm } from './form-parts.ts'
+import { countOf, findForm, listHead, toList } from './list-parts.ts'
 import {
   card,
   doneNotice,
   heading,
   moment,
   money,
+  notFound,
   nothing,
   notice,
   pager,
@@ -65,27 +68,100 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const { language, app, company, query } = visit
   const texts = UNMATCHED[language]
   const status = stateOf(visit)
-  const { data, next } = await visit.operate<ShownPayment[]>('listUnmatchedPayments', {
-    query: { status, limit: PAGE_SIZE, ...(query.after ? { after: query.after } : {}) },
-  })
+  const text = query.q?.trim() ?? ''
+  const [{ data, next }, total] = await Promise.all([
+    text ? searchPayments(visit, text, status) : pageOf(visit, status),
+    sumUndecided(app.db, company.id, MAX_COUNTED + 1),
+  ])
   const ids = status === 'UNMATCHED' ? data.map(({ endToEndId }) => endToEndId) : []
   const suggestions = await suggestionsFor(visit, await findUnmatched(app.db, company.id, ids))
   const list =
     data.length > 0
       ? data.map((payment) => paymentCard(visit, payment, suggestions.get(payment.id) ?? []))
-      : card(null, html`${nothing(language, texts.empty[status])}${sandboxHint(visit)}`)
-  const body = html`${heading(texts.title)}
+      : card(
+          null,
+          text
+            ? notFound(texts.noneFound(text))
+            : html`${nothing(language, texts.empty[status])}${sandboxHint(visit)}`,
+        )
+  const body = html`${toList(visit)}${heading(texts.title)}
 ${doneNotice(visit, texts.done)}
-<p class="soft">${texts.intro}</p>${stateTabs(visit, status)}${list}${pager(visit, next)}`
+<p class="soft">${texts.intro}</p>
+${listHead(searchForm(visit, text, status), stateTabs(visit, status, total.count), status === 'UNMATCHED' && !text && totalLine(visit, total))}
+<div class="stack" id="list" tabindex="-1">${list}</div>${pager(visit, next)}`
   return visit.send({ title: texts.title, body, here: 'unmatched' })
+}
+
+const pageOf = ({ operate, query }: Visit, status: UnmatchedState) =>
+  operate<ShownPayment[]>('listUnmatchedPayments', {
+    query: { status, limit: PAGE_SIZE, ...(query.after ? { after: query.after } : {}) },
+  })
+
+/** Up to so many payments are counted. More are called more. */
+const MAX_COUNTED = 1000
+/** So many of the newest payments are looked through, because their payers are sealed. */
+const MAX_SEARCHED = 500
+/** So many are shown of those that a search finds. */
+const MAX_SHOWN = 50
+
+/** The newest payments of a state that have a text: an amount, a name, a tax id or their own id. */
+async function searchPayments({ app, company }: Visit, text: string, status: UnmatchedState) {
+  const page = { limit: MAX_SEARCHED, after: null, status }
+  const payments = await listUnmatched(app.db, company.id, page)
+  const fits = finderOf(text)
+  const found = payments.filter((payment) =>
+    fits(payment, payment.payer ? openPayer(app.vault, payment, payment.payer) : {}),
+  )
+  const shown = found.slice(0, MAX_SHOWN).map((payment) => showUnmatched(app.vault, payment))
+  return { data: shown, next: null }
+}
+
+/** Whether a payment, of an opened payer, is meant by a text. */
+function finderOf(text: string) {
+  const [amount, words, sought] = [readReais(text), nameWords(text), plainTaxId(text)]
+  return (payment: Payment, { name = '', taxId = '' }: { name?: string; taxId?: string }) => {
+    const folded = nameWords(name).join(' ')
+    return (
+      payment.amount === amount ||
+      payment.endToEndId.toLowerCase() === text.toLowerCase() ||
+      (words.length > 0 && words.every((word) => folded.includes(word))) ||
+      // Only a whole tax id, because who sees it masked must not find out its other digits.
+      (isTaxIdShape(sought) && plainTaxId(taxId) === sought)
+    )
+  }
+}
+
+function searchForm(visit: Visit, text: string, status: UnmatchedState): Html {
+  const texts = UNMATCHED[visit.language]
+  const { searchButton: find, searchHint: hint, searchLabel: label } = texts
+  const kept: Record<string, string> = status === 'UNMATCHED' ? {} : { status }
+  const box = { name: 'q', label, hint, value: text, find }
+  return findForm(visit, '/unmatched', { box, kept, fields: [], inUse: 0, isOpen: false })
+}
+
+/** How much money waits for a decision. */
+function totalLine(
+  { language }: Visit,
+  { count, sum }: { count: number; sum: number },
+): Html | false {
+  const texts = UNMATCHED[language]
+  const isMore = count > MAX_COUNTED
+  const shown = countOf({ count: Math.min(count, MAX_COUNTED), isMore })
+  return (
+    count > 0 &&
+    html`<p class="sums soft">${texts.total(shown, count)} <strong>${money(sum)}${isMore && '+'}</strong></p>`
+  )
 }
 
 const statusOf = (fault: FormFault | null) => (fault ? { status: fault.problem.status } : {})
 
-function stateTabs(visit: Visit, current: UnmatchedState): Html {
+function stateTabs(visit: Visit, current: UnmatchedState, waiting: number): Html {
   const { states, filter } = UNMATCHED[visit.language]
   const all = STATES.map((state) => ({
     label: states[state],
+    ...(state === 'UNMATCHED' && {
+      count: countOf({ count: Math.min(waiting, MAX_COUNTED), isMore: waiting > MAX_COUNTED }),
+    }),
     path: state === 'UNMATCHED' ? '/unmatched' : `/unmatched?status=${state}`,
     isHere: state === current,
   }))

@@ -30,6 +30,7 @@ import {
   notice,
   pager,
   pill,
+  rowLink,
   type Tone,
   table,
 } from './parts.ts'
@@ -42,6 +43,9 @@ type Webhook = Static<typeof WebhookView>
 const ALL = '/developers/webhooks'
 const PAGE_SIZE = '50'
 const LATEST = 10
+/** So many webhooks are looked through for those that fail, and so many of those are shown. */
+const MAX_SEARCHED = '1000'
+const MAX_SHOWN = 50
 
 const urlOf = (visit: Visit, { id }: Pick<Webhook, 'id'>, action = ''): string =>
   visit.url(`${ALL}/${id}${action && `/${action}`}`)
@@ -57,9 +61,6 @@ const TONES: Record<State, Tone> = {
   failing: 'bad',
 }
 
-/** Those that Today counts: somebody should look at them. */
-const FAILING: State[] = ['gone', 'failed', 'paused', 'failing']
-
 function stateOfWebhook({ status, deactivated, pausedUntil, failingSince }: Webhook): State {
   if (status === 'INACTIVE') {
     return deactivated === 'GONE' ? 'gone' : deactivated === 'FAILING' ? 'failed' : 'inactive'
@@ -72,23 +73,39 @@ const statePill = (visit: Visit, webhook: Webhook): Html => {
   return pill(WEBHOOKS[visit.language][state], TONES[state])
 }
 
+/** Webhooks that fail, or were deactivated because they failed. */
+const isFailing = ({ status, deactivated, failingSince }: Webhook): boolean =>
+  !!deactivated || (status === 'ACTIVE' && !!failingSince)
+
+/** Those that fail are looked for among the newest webhooks. */
+async function readList({ operate, query }: Visit, isForFailing: boolean) {
+  const limit = isForFailing ? MAX_SEARCHED : PAGE_SIZE
+  const page = { limit, ...(query.after === undefined ? {} : { after: query.after }) }
+  const { data, next } = await operate<Webhook[]>('listWebhooks', { query: page })
+  return isForFailing
+    ? { data: data.filter(isFailing).slice(0, MAX_SHOWN), next: null }
+    : { data, next }
+}
+
 async function list(visit: Visit) {
   const { app, company, language, query } = visit
   const texts = WEBHOOKS[language]
-  const page = { limit: PAGE_SIZE, ...(query.after === undefined ? {} : { after: query.after }) }
-  const { data: all, next } = await visit.operate<Webhook[]>('listWebhooks', { query: page })
-  const isFailing = query.state === 'failing'
-  const data = isFailing ? all.filter((webhook) => FAILING.includes(stateOfWebhook(webhook))) : all
+  const isForFailing = query.state === 'failing'
+  const { data, next } = await readList(visit, isForFailing)
   const latest = await listLatest(
     app.db,
     company.id,
     data.map(({ id }) => id),
   )
-  const none = isFailing ? notFound(texts.noneFailing) : nothing(language, texts.none)
-  const list = table(texts.list, columnsOf(visit, latest), data, none)
+  const list = table(
+    texts.list,
+    columnsOf(visit, latest),
+    data,
+    isForFailing ? notFound(texts.noneFailing) : nothing(language, texts.none),
+  )
   const states = [
-    { label: texts.all, path: ALL, isHere: !isFailing },
-    { label: texts.withFailures, path: `${ALL}?state=failing`, isHere: isFailing },
+    { label: texts.all, path: ALL, isHere: !isForFailing },
+    { label: texts.allFailing, path: `${ALL}?state=failing`, isHere: isForFailing },
   ]
   return sendForDevelopers(visit, 'webhooks', {
     title: texts.title,
@@ -110,11 +127,10 @@ function columnsOf(visit: Visit, latest: Map<Uuid, Delivery>): Column<Webhook>[]
     {
       title: texts.name,
       kind: 'main',
-      of: (webhook) =>
-        html`<a href="${urlOf(visit, webhook)}">${webhook.name}</a><br><span class="small soft">${webhook.url}</span>`,
+      of: (webhook) => rowLink(urlOf(visit, webhook), webhook.name, webhook.url),
     },
-    { title: texts.state, of: (webhook) => statePill(visit, webhook) },
-    { title: texts.events, of: ({ events }) => events.length, kind: 'number' },
+    { title: texts.state, kind: 'state', of: (webhook) => statePill(visit, webhook) },
+    { title: texts.events, of: ({ events }) => events.length, kind: 'number', isWide: true },
     { title: texts.lastDelivery, of: lastOf },
   ]
 }
