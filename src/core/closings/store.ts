@@ -48,26 +48,15 @@ export async function insertClosing(
 
 type Order = { id: Uuid; endToEndId: string }
 
-/** The refunds of payments, and what banks have returned of them. */
-export async function findRefundsOf(
+/** The refunds of payments with what banks have returned of them, or their disputes. */
+export async function findOrders(
   tx: Tx,
   companyId: Uuid,
+  table: 'refunds' | 'disputes',
   endToEndIds: string[],
 ): Promise<Order[]> {
   return tx.query<Row & Order>({
-    text: `select id, end_to_end_id as "endToEndId" from refunds
-           where company_id = $1 and end_to_end_id = any ($2::text[])`,
-    values: [companyId, texts(endToEndIds)],
-  })
-}
-
-export async function findDisputesOf(
-  tx: Tx,
-  companyId: Uuid,
-  endToEndIds: string[],
-): Promise<Order[]> {
-  return tx.query<Row & Order>({
-    text: `select id, end_to_end_id as "endToEndId" from disputes
+    text: `select id, end_to_end_id as "endToEndId" from ${table}
            where company_id = $1 and end_to_end_id = any ($2::text[])`,
     values: [companyId, texts(endToEndIds)],
   })

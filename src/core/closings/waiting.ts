@@ -3,7 +3,7 @@ import type { Account, Kind } from '../../ledger/recipes.ts'
 import { findUnmatchedArrivals, sumByRef } from '../../ledger/statement.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Listed, ListedDispute, ListedPayment } from './rules.ts'
-import { findDisputesBefore, findDisputesOf, findReasons, findRefundsOf } from './store.ts'
+import { findDisputesBefore, findOrders, findReasons } from './store.ts'
 
 /** A list has no more, so that a page and a record have an end. Count and sum are of all. */
 const MAX_LISTED = 500
@@ -29,10 +29,8 @@ async function movedByOrders(
   endToEndIds: string[],
   until: number,
 ): Promise<Map<string, number>> {
-  const [refunds, disputes] = [
-    await findRefundsOf(tx, companyId, endToEndIds),
-    await findDisputesOf(tx, companyId, endToEndIds),
-  ]
+  const refunds = await findOrders(tx, companyId, 'refunds', endToEndIds)
+  const disputes = await findOrders(tx, companyId, 'disputes', endToEndIds)
   const paymentOf = new Map([
     ...refunds.map(({ id, endToEndId }) => [toPublic('rfnd', id), endToEndId] as const),
     ...disputes.map(({ id, endToEndId }) => [toPublic('dispute', id), endToEndId] as const),
