@@ -3,7 +3,9 @@ import { approvalsRoutes } from './approvals.ts'
 import { balanceRoutes } from './balance.ts'
 import { bankRoutes } from './bank.ts'
 import { chargeRoutes } from './charge.ts'
+import { chargeShareRoutes } from './charge-share.ts'
 import { chargesRoutes } from './charges.ts'
+import { counterRoutes } from './counter.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
@@ -12,6 +14,7 @@ import { eventsRoutes } from './events.ts'
 import { keysRoutes } from './keys.ts'
 import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
+import { messagesRoutes } from './messages.ts'
 import { newRoutes } from './new.ts'
 import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
@@ -34,8 +37,10 @@ export const ROUTES: DashboardRoute[] = [
   ...todayRoutes,
   ...chargesRoutes,
   ...chargeRoutes,
+  ...chargeShareRoutes,
   ...refundRoutes,
   ...newRoutes,
+  ...counterRoutes,
   ...plansRoutes,
   ...customersRoutes,
   ...productsRoutes,
@@ -55,6 +60,7 @@ export const ROUTES: DashboardRoute[] = [
   ...requestsRoutes,
   ...settingsRoutes,
   ...logoRoutes,
+  ...messagesRoutes,
   ...remindersRoutes,
   ...bankRoutes,
   ...versionsRoutes,
