@@ -1,8 +1,11 @@
-// Follows a charge while it is open: when its state changes, the page is loaded again.
+// Follows a charge while it is open: when its state changes, the page is loaded again, unless
+// another script of the page does that itself.
 const { live, state } = document.querySelector('main').dataset
 
 const become = (now) => {
-  if (now !== state) location.replace(location.pathname)
+  if (now === state) return
+  const event = new CustomEvent('become', { detail: now, cancelable: true })
+  if (document.dispatchEvent(event)) location.replace(location.pathname)
 }
 
 async function ask() {

@@ -42,10 +42,13 @@ const WALKS: Walk[] = isLong
 /** Ids, addresses, and names without a place to break. */
 const OTHERS_WORDS = /[@_]|.{30}/
 
+/** What a browser saves instead of showing it. */
+const isFile = (path: string) => path.endsWith('.csv') || path.includes('/files/')
+
 /** Unless it is `npm run test:pages`, those of the menu only. */
 const pages = ROUTES.filter(
   ({ method, path }) =>
-    method === 'GET' && !path.endsWith('.csv') && (isLong || path.split('/').length <= 2),
+    method === 'GET' && !isFile(path) && (isLong || path.split('/').length <= 2),
 )
 
 const routeOf = new Map(
@@ -68,6 +71,8 @@ const ELSEWHERE = [
   'GET /charges/picked/mail',
   'POST /charges/picked/mail',
   'GET /charges/:id/refund',
+  'GET /counter/:id',
+  'POST /counter/:id/cancel',
   'POST /charges/:id/refund',
   'POST /charges/:id/simulate',
   'POST /balance/withdraw',

@@ -19,7 +19,7 @@ test('a charge is created for somebody new, with an amount in reais', async () =
   const form = { ...PAYER, amount: '1.019,90', expiresIn: '3600', description: 'Pães' }
   const made = await owner.post('/new/charge', { ...form, externalId: 'pedido-7' })
   assert.equal(made.status, 303, made.text)
-  assert.match(made.location!, /\/charges\/charge_\w+\?done=made$/)
+  assert.match(made.location!, /\/charges\/charge_\w+\/share\?done=charge$/)
   const charge = await read(idIn(made.location))
   assert.deepEqual(
     [charge.total, charge.description, charge.externalId, charge.devMode],

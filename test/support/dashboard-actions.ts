@@ -14,6 +14,7 @@ import { trust } from '../bank/certificates.ts'
 import type { Client, TestApi } from './api.ts'
 import { openBanked } from './bank.ts'
 import { signIn } from './dashboard.ts'
+import { makeSale } from './dashboard-records.ts'
 import { openDispute } from './disputes.ts'
 import { lastCode } from './mail.ts'
 import { makeCharge, makePaid, makeUnmatched, pay } from './payments.ts'
@@ -137,6 +138,7 @@ const chooseCharges = (page: Page) =>
     .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(CHARGES_FILE) })
 
 const CHARGE_MADE = says(/Cobrança criada\./, /Charge created\./)
+const LINK_MADE = says(/Link criado\. Copie e envie ao cliente\./, /Link created\./)
 const CHANGES_SAVED = says(/Alterações salvas\./, /Changes saved\./)
 
 /** Each form of the dashboard by its route. */
@@ -174,7 +176,15 @@ export const ACTIONS: Record<string, Action> = {
       await type(page, 'total', '19,90')
       await typePayer(page)
     },
-    says: CHARGE_MADE,
+    says: LINK_MADE,
+  },
+  '/counter': {
+    fill: (page) => type(page, 'amount', '12,50'),
+    says: says(/Cancelar venda/, /Cancel sale/),
+  },
+  '/counter/:id/cancel': {
+    make: ({ api, client }) => makeSale(api, client),
+    says: says(/Venda cancelada\./, /Sale canceled\./),
   },
   '/new/batch/preview': {
     at: '/new/batch',
@@ -307,6 +317,11 @@ export const ACTIONS: Record<string, Action> = {
   '/settings/approvals/remove': {
     make: limitWithdrawals,
     says: says(/não precisam mais de aprovação\./, /need no approval any more\./),
+  },
+  '/settings/messages/edit': {
+    at: '/settings/messages',
+    fill: (page) => type(page, 'text', 'Oi, {nome}! Pague {valor}: {link}'),
+    says: says(/Mensagem salva\./, /Message saved\./),
   },
   '/settings/reminders/rule': {
     at: '/settings/reminders',

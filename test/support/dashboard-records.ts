@@ -56,6 +56,7 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
   const plan = { total: 5000, count: 3, firstDueDate: '2026-09-10', customer }
   return {
     charges: open,
+    counter: await makeSale(api, client),
     plans: await idOf(client, '/charge/plan', { ...plan, description: `${MARK} "><b>` }),
     customers: subscriber,
     products: await idOf(client, '/product', product),
@@ -78,6 +79,15 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     // Views are of one person each, so that nobody else has this one.
     views: suffixOf(newId()),
   }
+}
+
+/** A sale at a counter. */
+export async function makeSale(api: TestApi, { company }: Client): Promise<string> {
+  const member = await signIn(api, company, { role: 'support' })
+  const form = { amount: '12,50', description: MARKUP }
+  const { status, location, text } = await member.post('/counter', form)
+  assert.equal(status, 303, text)
+  return location!.split('/').at(-1)!
 }
 
 /** A dispute with a defense and a file. */

@@ -3,6 +3,8 @@ import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
 import { formatDay, formatMoment, type LocalDate } from '../../pix/local-time.ts'
 import { type Block, compose, greetedName, type LetterCompany, paragraph } from './layout.ts'
+import { type AboutMessage, messageValues } from './messages.ts'
+import { blocksOf } from './placeholders.ts'
 
 const pt = {
   amount: 'Valor',
@@ -90,9 +92,19 @@ const TEXTS: Record<Language, Texts> = { pt, en }
 
 const MAX_ITEMS = 20
 
+/** What the company says itself, in place of our first words. */
+type OwnWords = { text: string; about: AboutMessage }
+
+/** The words of a letter around its facts and its button. */
+const wordsOf = (own: OwnWords | null, ours: string[], facts: Block, button: Block): Block[] =>
+  own
+    ? blocksOf(own.text, messageValues(own.about), button, facts)
+    : [...ours.map(paragraph), facts, button]
+
 type LinkLetter = {
   to: string
   payerName: string
+  own?: OwnWords | null
   amount: Cents
   url: string
   expiresAt: Date
@@ -144,10 +156,12 @@ export function composePaymentLink(company: LetterCompany, link: LinkLetter): Le
     subject: texts.subject(company.name, value),
     title: texts.title(value),
     blocks: [
-      paragraph(texts.greeting(greetedName(link.payerName))),
-      paragraph(texts.intro(company.name)),
-      { kind: 'facts', facts },
-      { kind: 'button', label: texts.pay, url: link.url },
+      ...wordsOf(
+        link.own ?? null,
+        [texts.greeting(greetedName(link.payerName)), texts.intro(company.name)],
+        { kind: 'facts', facts },
+        { kind: 'button', label: texts.pay, url: link.url },
+      ),
       paragraph(texts.unknown),
     ],
     isTest: link.devMode || company.mode === 'sandbox',
@@ -196,23 +210,25 @@ type ReceiptLetter = {
   devMode: boolean
   lines: { label: string; values: string[] }[]
   url: string
+  own?: OwnWords | null
 }
 
 /** The mail with a payer's receipt: the same lines as on its page, and a link to the page. */
 export function composeReceipt(company: LetterCompany, receipt: ReceiptLetter): Letter {
-  const { to, payerName, amount, isRefunded, devMode, lines, url } = receipt
+  const { to, payerName, amount, isRefunded, devMode, lines, url, own = null } = receipt
   const { receipt: texts } = TEXTS[company.language]
   const isTest = devMode || company.mode === 'sandbox'
   const subject = texts.subject(company.name, formatReais(amount))
   const facts = lines.map(({ label, values }): [string, string] => [label, values.join(' · ')])
-  const blocks: Block[] = [
-    paragraph(texts.greeting(greetedName(payerName))),
-    paragraph(texts.intro(company.name)),
-    ...(isRefunded ? [paragraph(texts.refunded)] : []),
+  const words = wordsOf(
+    own,
+    [texts.greeting(greetedName(payerName)), texts.intro(company.name)],
     { kind: 'facts', facts },
     { kind: 'button', label: texts.open, url },
-    paragraph(texts.unknown),
-  ]
+  )
+  const refunded = isRefunded ? [paragraph(texts.refunded)] : []
+  const at = words.findIndex(({ kind }) => kind === 'facts')
+  const blocks = [...words.slice(0, at), ...refunded, ...words.slice(at), paragraph(texts.unknown)]
   const marked = isTest ? `${texts.test} ${subject}` : subject
   return compose(company, {
     to,

@@ -3,6 +3,7 @@ import type { Letter } from '../../lib/mailer.ts'
 import { type Cents, formatReais } from '../../lib/money.ts'
 import { formatDay, type LocalDate } from '../../pix/local-time.ts'
 import { type Block, compose, greetedName, type LetterCompany, paragraph } from './layout.ts'
+import { blocksOf, fill } from './placeholders.ts'
 
 /** What a company can write into its reminders, each in braces. */
 export const PLACEHOLDERS = ['nome', 'valor', 'vencimento', 'link', 'empresa'] as const
@@ -133,33 +134,6 @@ export type ReminderLetter = {
 }
 
 type Values = Record<Exclude<Placeholder, 'link'>, string | null>
-
-const ANY = /\{([^{}]*)\}/g
-
-/** The placeholders of a text that letters do not know. */
-export const unknownPlaceholders = (text: string): string[] =>
-  [...text.matchAll(ANY)]
-    .map(([, name]) => name!)
-    .filter((name) => !(PLACEHOLDERS as readonly string[]).includes(name))
-
-/** What comes in once is not looked at again, because payers choose their names. */
-const fill = (text: string, values: Values): string =>
-  // Who has no name is greeted without one, and without the comma before it.
-  (values.nome === null ? text.replace(/,?\s*\{nome\}/g, '') : text).replace(
-    ANY,
-    (all, name: string) => values[name as keyof Values] ?? all,
-  )
-
-/** The paragraphs of a text, with the button where the company has put the link, or after them. */
-function blocksOf(text: string, values: Values, button: Block, facts: Block): Block[] {
-  const [before = '', ...after] = text.split('{link}')
-  const paragraphs = (part: string) =>
-    fill(part, values)
-      .split('\n')
-      .filter((line) => /\S/.test(line))
-      .map(paragraph)
-  return [...paragraphs(before), facts, button, ...after.flatMap(paragraphs)]
-}
 
 function factsOf({ language }: LetterCompany, letter: ReminderLetter): [string, string][] {
   const texts = TEXTS[language]

@@ -4,7 +4,7 @@ import { checkoutUrl, planUrl } from '../charges/addresses.ts'
 import type { AppWithCharges } from '../charges/group.ts'
 import { find as findPlanOf } from '../charges/plan-store.ts'
 import { chargesOf } from '../charges/plans.ts'
-import { amountAt, asOf, receivedOf } from '../charges/rules.ts'
+import { amountAt, asOf, type Charge, receivedOf } from '../charges/rules.ts'
 import { breakDown } from '../charges/view.ts'
 import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
@@ -12,6 +12,8 @@ import { findCompany } from '../companies/store.ts'
 import { openPerson } from '../customers/sealing.ts'
 import { composePaymentLink, composePlanLink, composeReceipt } from '../letters/payers.ts'
 import { openMail, type SealedMail } from '../mails/sealing.ts'
+import { aboutOf, sortOf } from '../messages/rules.ts'
+import { findOwn } from '../messages/store.ts'
 import { findReminderLetter } from '../reminders/letter.ts'
 import { findPurchase, receiptLines } from './lines.ts'
 
@@ -41,6 +43,13 @@ async function planLetter(
   })
 }
 
+/** What the company has written itself for payers of such charges, as they are now. */
+async function ownWords(app: AppWithCharges, company: Company, charge: Charge) {
+  const now = nowOf(app, company)
+  const text = (await findOwn(app.db, company.id))[sortOf(charge, now)]
+  return text === undefined ? null : { text, about: aboutOf(company, charge, now) }
+}
+
 /**
  * The contents of a queued mail. If it is to a payer, it is composed from the charge as it is now.
  * Null if there is nothing to send any more.
@@ -55,8 +64,13 @@ export async function findLetter(app: AppWithCharges, mail: SealedMail): Promise
   if (!company || !charge?.payer) return null
   const { email: to } = openPerson(app.vault, companyId, charge.payer)
   if (!to) return null
-  const about = { to, payerName: charge.payer.name, url: checkoutUrl(app, charge) }
   if (contents.planId !== undefined) return planLetter(app, company, to, contents.planId)
+  const about = {
+    to,
+    payerName: charge.payer.name,
+    url: checkoutUrl(app, charge),
+    own: await ownWords(app, company, charge),
+  }
   if (kind === 'payment-link') {
     const { expiresAt, devMode, description, link, due } = charge
     const breakdown = breakDown(charge.amount, link?.items ?? [])

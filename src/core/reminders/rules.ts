@@ -1,14 +1,9 @@
 import type { Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
-import { nearest } from '../../lib/nearest.ts'
 import { type ErrorItem, Problem } from '../../lib/problems.ts'
 import type { LocalDate } from '../../pix/local-time.ts'
-import {
-  PLACEHOLDERS,
-  type ReminderSort,
-  type ReminderTexts,
-  unknownPlaceholders,
-} from '../letters/reminders.ts'
+import { placeholderFaults } from '../letters/placeholders.ts'
+import { PLACEHOLDERS, type ReminderSort, type ReminderTexts } from '../letters/reminders.ts'
 
 /** The due date of a charge, or a charge of a subscription that was not collected. */
 export const OCCASIONS = ['DUE_DATE', 'COLLECTION_FAILED'] as const
@@ -81,24 +76,15 @@ export function requirePlaceholders(rules: Named[]): void {
   const faults = rules.flatMap(({ path, texts }) =>
     Object.entries(texts).flatMap(([language, { subject, text }]) => [
       ...subjectFaults(`${path}.texts.${language}.subject`, subject),
-      ...unknownFaults(`${path}.texts.${language}.text`, text),
+      ...placeholderFaults(`${path}.texts.${language}.text`, text, PLACEHOLDERS),
     ]),
   )
   const [first, ...others] = faults
   if (first) throw new Problem([first, ...others])
 }
 
-const unknownFaults = (path: string, text: string): ErrorItem[] =>
-  [...new Set(unknownPlaceholders(text))].map((name) => {
-    const meant = nearest(name, [...PLACEHOLDERS])
-    const known = PLACEHOLDERS.map((one) => `{${one}}`).join(', ')
-    const advice = meant ? `use {${meant}}` : `use one of ${known}, or leave the braces out`
-    const description = `${path}: {${name.slice(0, 40)}} is no placeholder; ${advice}`
-    return { code: 'unknown_placeholder', description }
-  })
-
 const subjectFaults = (path: string, text: string): ErrorItem[] => [
-  ...unknownFaults(path, text),
+  ...placeholderFaults(path, text, PLACEHOLDERS),
   ...(text.includes('{link}')
     ? [
         {

@@ -25,6 +25,11 @@ const OWN: Record<OwnAction, Words> = {
     pt: 'Cobrança quitada pela regra de pagamentos exatos',
     en: 'Charge settled by the rule for exact payments',
   },
+  'charge.sell-at-counter': { pt: 'Venda no balcão criada', en: 'Sale at the counter created' },
+  'company.change-message': {
+    pt: 'Mensagem ao cliente alterada',
+    en: 'Message to customers changed',
+  },
   'company.create': { pt: 'Empresa criada', en: 'Company created' },
   'company.pin-version': { pt: 'Versão da API escolhida', en: 'API version chosen' },
   'company.resume': { pt: 'Empresa reativada', en: 'Company resumed' },

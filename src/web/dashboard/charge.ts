@@ -41,9 +41,10 @@ import { chargeTxid } from '../../provider/txid.ts'
 import { copyButton } from '../developer.ts'
 import { stateOf as pageStateOf } from '../found.ts'
 import { type Html, html, type Shown } from '../html.ts'
-import { icon } from '../layout.ts'
 import { dueFacts, type Fact, facts, purchaseFacts } from '../parts.ts'
 import { BALANCE } from './balance-texts.ts'
+import { explainCard } from './charge-explain.ts'
+import { chargeShare } from './charge-share.ts'
 import { CHARGE, type ChargeTexts } from './charge-texts.ts'
 import { stateOf } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
@@ -66,6 +67,7 @@ import {
   type Tone,
   wholeTaxId,
 } from './parts.ts'
+import { SHARE_SCRIPTS, SHARE_STYLES } from './share.ts'
 import { splitCard } from './split-parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -82,14 +84,15 @@ async function show(visit: Visit, fault: Html | null = null, status = 200): Prom
     title,
     here: 'charges',
     status,
-    scripts: isLive ? ['charge.js'] : [],
+    styles: SHARE_STYLES,
+    scripts: [...SHARE_SCRIPTS, ...(isLive ? ['charge.js'] : [])],
     data: isLive ? { live, state: pageStateOf(found) } : {},
     body: html`${backLink(visit, '/charges', texts.back)}
 ${heading(title, stateOf(visit, charge))}
 ${fault ?? doneNotice(visit, texts.done)}
 ${unpaidNotice(visit, history)}${waitingNotice(visit, history)}
-${actionsOf(visit, charge)}${isLive && liveNotice(visit)}
-<div class="sides">${timeline(visit, history)}<div class="side">${summaryCard(visit, charge)}${payerCard(visit, charge)}${await notesCard(visit, { recordType: 'charge', id: params.id! })}${await splitCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
+${actionsOf(visit, charge)}${await chargeShare(visit, charge)}${isLive && liveNotice(visit)}
+<div class="sides">${timeline(visit, history)}<div class="side">${summaryCard(visit, charge)}${payerCard(visit, charge)}${await explainCard(visit, history)}${await notesCard(visit, { recordType: 'charge', id: params.id! })}${await splitCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
   })
 }
 
@@ -138,7 +141,11 @@ function payerCard(visit: Visit, charge: Charge): Html {
   const { language, app, can } = visit
   const texts = CHARGE[language]
   const { payer, customerId, companyId } = charge
-  if (!payer) return card(texts.payer, html`<p class="soft">${texts.noPayer}</p>`)
+  if (!payer)
+    return card(
+      texts.payer,
+      html`<p class="soft">${charge.kind === 'STATIC' ? texts.noPayer : texts.unnamed}</p>`,
+    )
   const isWhole = can('payments:write')
   const person = openPerson(app.vault, companyId, payer)
   const { email, phone } = person
@@ -254,14 +261,11 @@ function actionsOf(visit: Visit, charge: Charge): Html {
   }${isOpen && link('cancel', texts.cancelButton, ' quiet danger')}`
   return html`<div class="actions">${visit.can('payments:write') && writes}${
     isPayable && html`<a class="button quiet slim" href="${bank}">${texts.payAtBank}</a>`
-  }${isOpen && hasPage && copyLink(visit, page)}${
-    hasPage && html`<a class="button quiet slim" href="${page}">${texts.openPage}</a>`
+  }${
+    hasPage &&
+    html`<a class="button quiet slim" href="${page}" target="_blank" rel="noopener">${texts.openPage}</a>`
   }</div>`
 }
-
-/** Copies the link of a charge. Without scripts the link is below, among the details. */
-const copyLink = ({ language }: Visit, link: string): Html =>
-  html`<button type="button" class="button quiet slim js" data-copy="${link}" data-copied="${CHARGE[language].copied}">${icon('copy')}<span aria-live="polite"><span>${CHARGE[language].copyLinkButton}</span></span></button>`
 
 /** A charge of a subscription and a sale of a static code are made by others. */
 const canDuplicate = (charge: Charge): boolean =>

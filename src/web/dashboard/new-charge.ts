@@ -8,6 +8,7 @@ import { fieldsOf } from '../forms.ts'
 import { html } from '../html.ts'
 import type { Page } from '../layout.ts'
 import type { Form } from '../site.ts'
+import { sharePath } from './charge-share.ts'
 import { type FormFault, fillFields, tryForm } from './form-parts.ts'
 import {
   amountPlan,
@@ -52,7 +53,7 @@ async function make(visit: Visit): Promise<FastifyReply> {
     visit.operate<{ id: string }>('createPixCharge', { body, once: form.once }),
   )
   if (fault) return sendForm(visit, form, payers, fault)
-  return visit.redirect(`/charges/${done.data.id}`, 'made')
+  return visit.redirect(sharePath(done.data.id), 'charge')
 }
 
 function previewOf(visit: Visit, payers: Payers): Page {

@@ -10,6 +10,7 @@ import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon, type Page } from '../layout.ts'
 import type { Form } from '../site.ts'
+import { sharePath } from './charge-share.ts'
 import { type FieldPlan, type FormFault, fillFields, textOf, tryForm } from './form-parts.ts'
 import {
   type Around,
@@ -93,7 +94,7 @@ async function make(visit: Visit): Promise<FastifyReply> {
   }
   const { fault, done } = await tryForm(() => create(visit, around))
   if (fault) return sendForm(visit, form, around, { fault, difference })
-  return visit.redirect(`/charges/${done.data.id}`, 'made')
+  return visit.redirect(sharePath(done.data.id), 'link')
 }
 
 async function create(visit: Visit, around: Around) {

@@ -127,6 +127,10 @@ const FIELDS_PT: Record<NewField, FieldTexts> = {
 const pt = {
   title: 'Criar',
   choose: 'Como você quer receber?',
+  counter: {
+    title: 'Venda no balcão',
+    text: 'Digite o valor e mostre o QR Code na tela do celular.',
+  },
   kinds: {
     charge: {
       title: 'Cobrança Pix',
@@ -202,6 +206,10 @@ type Texts = typeof pt
 const en: Texts = {
   title: 'New',
   choose: 'How do you want to be paid?',
+  counter: {
+    title: 'Sell at the counter',
+    text: 'Type the amount and show the QR code on the screen of your phone.',
+  },
   kinds: {
     charge: {
       title: 'Pix charge',

@@ -23,12 +23,13 @@ const KINDS: { kind: NewKind; sign: IconName }[] = [
 function show(visit: Visit): FastifyReply {
   const { language, url } = visit
   const texts = NEW[language]
-  const choice = ({ kind, sign }: (typeof KINDS)[number]) =>
-    html`<li><a class="card choice" href="${url(`/new/${kind}`)}">${icon(sign)}<span><strong>${texts.kinds[kind].title}</strong><span class="soft">${texts.kinds[kind].text}</span></span>${icon('next')}</a></li>`
+  const choice = (path: string, sign: IconName, { title, text }: { title: string; text: string }) =>
+    html`<li><a class="card choice" href="${url(path)}">${icon(sign)}<span><strong>${title}</strong><span class="soft">${text}</span></span>${icon('next')}</a></li>`
+  const kinds = KINDS.map(({ kind, sign }) => choice(`/new/${kind}`, sign, texts.kinds[kind]))
   return visit.send({
     title: texts.title,
     here: 'new',
-    body: html`${heading(texts.title)}<p class="soft">${texts.choose}</p><ul class="columns kinds">${KINDS.map(choice)}</ul>`,
+    body: html`${heading(texts.title)}<p class="soft">${texts.choose}</p><ul class="columns kinds">${choice('/counter', 'qr', texts.counter)}${kinds}</ul>`,
   })
 }
 

@@ -3,8 +3,10 @@ import { approvalsRoutes } from './approvals.ts'
 import { balanceRoutes } from './balance.ts'
 import { bankRoutes } from './bank.ts'
 import { chargeRoutes } from './charge.ts'
+import { chargeShareRoutes } from './charge-share.ts'
 import { chargesRoutes } from './charges.ts'
 import { closingRoutes } from './closing.ts'
+import { counterRoutes } from './counter.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
@@ -13,6 +15,7 @@ import { eventsRoutes } from './events.ts'
 import { keysRoutes } from './keys.ts'
 import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
+import { messagesRoutes } from './messages.ts'
 import { newRoutes } from './new.ts'
 import { pickedChargesRoutes } from './picked-charges.ts'
 import { plansRoutes } from './plans.ts'
@@ -40,8 +43,10 @@ export const ROUTES: DashboardRoute[] = [
   ...pickedChargesRoutes,
   ...savedViewsRoutes,
   ...chargeRoutes,
+  ...chargeShareRoutes,
   ...refundRoutes,
   ...newRoutes,
+  ...counterRoutes,
   ...plansRoutes,
   ...customersRoutes,
   ...productsRoutes,
@@ -63,6 +68,7 @@ export const ROUTES: DashboardRoute[] = [
   ...requestsRoutes,
   ...settingsRoutes,
   ...logoRoutes,
+  ...messagesRoutes,
   ...remindersRoutes,
   ...bankRoutes,
   ...versionsRoutes,

@@ -10,6 +10,7 @@ import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
 import { type FormFault, tryForm } from './form-parts.ts'
+import { MESSAGES } from './messages-texts.ts'
 import { card, notice, sectionTabs } from './parts.ts'
 import { type RecordPage, sendPage } from './record-pages.ts'
 import { REMINDERS } from './reminders-texts.ts'
@@ -216,6 +217,7 @@ const OWNERS: Needs = ['owner']
 type SettingsTab =
   | ''
   | '/logo'
+  | '/messages'
   | '/reminders'
   | '/bank'
   | '/approvals'
@@ -229,6 +231,7 @@ function settingsTabs(visit: Visit, here: SettingsTab): Html {
   const all: [path: SettingsTab, title: string, needs: Needs][] = [
     ['', texts.profile, 'company:read'],
     ['/logo', texts.logo, 'company:read'],
+    ['/messages', MESSAGES[visit.language].title, 'company:read'],
     ['/reminders', REMINDERS[visit.language].title, 'company:read'],
     ['/bank', texts.bank, BANK_ROLES],
     ['/approvals', APPROVALS[visit.language].title, OWNERS],

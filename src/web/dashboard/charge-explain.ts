@@ -1,0 +1,71 @@
+import { find as findBilling } from '../../core/billings/store.ts'
+import { explain } from '../../core/charge-history/explain.ts'
+import type { History } from '../../core/charge-history/history.ts'
+import { checkoutUrl } from '../../core/charges/addresses.ts'
+import { openPerson } from '../../core/customers/sealing.ts'
+import type { Refund } from '../../core/refunds/rules.ts'
+import { listOfPayments } from '../../core/refunds/store.ts'
+import type { Language } from '../../lib/language.ts'
+import { type Html, html } from '../html.ts'
+import { icon } from '../layout.ts'
+import { isShared } from './charge-share.ts'
+import { card } from './parts.ts'
+import { whatsAppUrl } from './share.ts'
+import type { Visit } from './visit.ts'
+
+/** What happened in plain words, to copy or to send, in the language of the company's payers. */
+export async function explainCard(visit: Visit, history: History): Promise<Html> {
+  const { app, company, language, can } = visit
+  const { charge } = history
+  const texts = EXPLAIN_CARD[language]
+  const text = explain(
+    {
+      company,
+      charge,
+      unmatched: history.unmatched,
+      refunds: [...history.refunds, ...(await refundsOfPayments(visit, history))],
+      disputes: history.disputes,
+      collection:
+        charge.recurrenceId === null ? null : await findBilling(app.db, company.id, charge.id),
+      link: isShared(charge) ? checkoutUrl(app, charge) : null,
+      now: app.clock.now(),
+    },
+    company.language,
+  )
+  const { payer } = charge
+  const phone =
+    payer && can('payments:write') ? openPerson(app.vault, company.id, payer).phone : undefined
+  const content = html`<details class="explain"><summary>${texts.title}</summary><p class="hint">${texts.hint}</p>
+<pre class="explain-text" tabindex="0" aria-label="${texts.title}">${text}</pre>
+<div class="actions"><button type="button" class="button slim js" data-copy="${text}" data-copied="${texts.copied}">${icon('copy')}<span aria-live="polite"><span>${texts.copy}</span></span></button><a class="button quiet slim" href="${whatsAppUrl(text, phone)}" target="_blank" rel="noopener noreferrer">${icon('chat')}<span>WhatsApp</span></a></div></details>`
+  return card(null, content)
+}
+
+/** What went back of payments that are of no charge. */
+async function refundsOfPayments(
+  { app, company }: Visit,
+  { unmatched }: History,
+): Promise<Refund[]> {
+  const [first] = unmatched
+  if (!first) return []
+  // All payments that name one charge are of one source.
+  const ids = unmatched.map(({ endToEndId }) => endToEndId)
+  const found = await listOfPayments(app.db, company.id, first.source, ids)
+  return found.filter(({ chargeId }) => chargeId === null)
+}
+
+const pt = {
+  title: 'Explicar ao pagador',
+  hint: 'Um texto para copiar e responder a quem pagou. Não tem dados internos.',
+  copy: 'Copiar texto',
+  copied: 'Texto copiado',
+}
+
+const en: typeof pt = {
+  title: 'Explain to the payer',
+  hint: 'A text to copy and send to whoever paid. It has nothing internal.',
+  copy: 'Copy text',
+  copied: 'Text copied',
+}
+
+const EXPLAIN_CARD: Record<Language, typeof pt> = { pt, en }
