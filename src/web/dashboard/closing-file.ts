@@ -75,7 +75,8 @@ function summaryLines(closing: Closing): Line[] {
 /** Money that stays has the accounts that it moves between, and no sign. */
 function movementLine({ kind, source, debit, credit, count, sum }: Movement): Line {
   const word = kind === 'OPENING' ? texts.play : kinds[kind]
-  const name = source === '' ? word : `${word} · ${texts.sources[source]}`
+  const isPlain = source === '' || source === 'UNMATCHED'
+  const name = isPlain ? word : `${word} · ${texts.sources[source]}`
   if (debit === 'bank') return { section: texts.in, what: name, count, cents: sum }
   if (credit === 'bank') return { section: texts.out, what: name, count, cents: 0 - sum }
   const between = `${name}: ${accounts[debit]} > ${accounts[credit]}`

@@ -160,7 +160,7 @@ function summaryOf(closing: Closing, language: Language): Html {
   return html`${table(
     texts.summary,
     [
-      { title: texts.summary, kind: 'main', of: ({ name }: Line) => name },
+      { title: texts.item, kind: 'main', of: ({ name }: Line) => name },
       { title: texts.count, kind: 'number', of: ({ count }) => count },
       {
         title: texts.amount,
@@ -175,7 +175,9 @@ function summaryOf(closing: Closing, language: Language): Html {
 /** What a movement is, and where its money came from. */
 function movementName({ kind, source }: Movement, language: Language): string {
   const name = kind === 'OPENING' ? CLOSING[language].play : BALANCE[language].kinds[kind]
-  return source === '' ? name : `${name} · ${CLOSING[language].sources[source]}`
+  return source === '' || source === 'UNMATCHED'
+    ? name
+    : `${name} · ${CLOSING[language].sources[source]}`
 }
 
 function movementsOf({ movements }: Closing, language: Language): Html {

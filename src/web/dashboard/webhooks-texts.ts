@@ -58,6 +58,16 @@ const pt = {
   rotate: 'Trocar segredo',
   remove: 'Excluir',
   replay: 'Reenviar em lote',
+  health: {
+    title: 'Desempenho',
+    hint: (count: number) =>
+      `Tentativas das ${new Intl.NumberFormat('pt-BR').format(count)} entregas mais recentes, no momento de cada uma.`,
+    rate: 'Aceitas',
+    latency: 'Tempo de resposta (mediana)',
+    counted: 'Tentativas',
+    attempts: (count: number) => (count === 1 ? '1 tentativa' : `${count} tentativas`),
+    heading: { hour: 'Hora', day: 'Dia' },
+  },
   latest: 'Últimas entregas',
   allDeliveries: 'Ver todas as entregas',
   secretTitle: 'Segredo do webhook',
@@ -145,6 +155,16 @@ const en: Texts = {
   rotate: 'Rotate secret',
   remove: 'Delete',
   replay: 'Replay many',
+  health: {
+    title: 'Performance',
+    hint: (count) =>
+      `Attempts of the ${new Intl.NumberFormat('pt-BR').format(count)} newest deliveries, each at its own time.`,
+    rate: 'Accepted',
+    latency: 'Response time (median)',
+    counted: 'Attempts',
+    attempts: (count) => (count === 1 ? '1 attempt' : `${count} attempts`),
+    heading: { hour: 'Hour', day: 'Day' },
+  },
   latest: 'Latest deliveries',
   allDeliveries: 'See all deliveries',
   secretTitle: 'Secret of the webhook',
