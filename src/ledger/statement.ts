@@ -15,13 +15,13 @@ export type StatementFilter = {
 }
 
 /** Two entries may be in another order than their times, but never if they are so far apart. */
-const OUT_OF_ORDER_MS = 3_600_000
+export const OUT_OF_ORDER_MS = 3_600_000
 
 /**
  * The first entry that is not before a time. Entries are numbered without a gap and nearly in the
  * order of their times, so that it is found by halving, however long the history is.
  */
-async function firstSince(tx: Tx, companyId: Uuid, at: Date): Promise<number> {
+export async function firstSince(tx: Tx, companyId: Uuid, at: Date): Promise<number> {
   const [row] = await tx.query<{ entry: number }>({
     name: 'first_posting_since',
     text: `with recursive search (low, high) as (

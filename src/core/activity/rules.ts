@@ -61,6 +61,7 @@ const OWN_ACTIONS = [
   'company.suspend',
   'company.move',
   'company.update',
+  'file.download',
   'invitation.cancel',
   'invitation.resend',
   'key.create',

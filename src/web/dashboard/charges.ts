@@ -32,7 +32,7 @@ import { type Field, field, type Option } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { CHARGES } from './charges-texts.ts'
-import { sendCsv } from './csv.ts'
+import { recordFile, sendCsv } from './csv.ts'
 import {
   type Column,
   card,
@@ -202,16 +202,17 @@ async function download(visit: Visit): Promise<FastifyReply> {
   const search = new URLSearchParams(urlFilters(visit))
   if (Object.keys(faults).length > 0) return visit.redirect(`/charges?${search}`)
   const { query: sought, charges } = await findPage(visit, query, 1)
-  const { isMore } = await countCharges(searching(visit), sought, MAX_LINES)
+  const { count, isMore } = await countCharges(searching(visit), sought, MAX_LINES)
   if (isMore) return visit.redirect(`/charges?${search}`, 'too-long')
   const pieces = fileOf(visit, charges.length === 0 ? null : sought)
+  await recordFile(visit, 'charges', urlFilters(visit), charges.length === 0 ? 0 : count)
   const day = localDateOf(visit.app.clock.now())
   return sendCsv(visit, `${CHARGES[visit.language].file}-${day}.csv`, pieces)
 }
 
 async function* fileOf(visit: Visit, query: Query | null): AsyncGenerator<string> {
   const { app, company } = visit
-  const { heading, line } = chargeFileWriter(app.vault)
+  const { heading, line } = chargeFileWriter(app.vault, visit.can('payments:write'))
   const where = searching(visit)
   yield heading
   for (let after: Uuid | null = null; query !== null; ) {

@@ -28,6 +28,7 @@ import { facts } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
+import { fileLink } from './finance-parts.ts'
 import type { FormFault } from './form-parts.ts'
 import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
 import {
@@ -78,9 +79,10 @@ async function list(visit: Visit): Promise<Html> {
     data,
     text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
+  const file = fileLink(visit, '/customers.csv', text ? { q: text } : {}, texts.csv)
   return card(
     null,
-    html`${searchForm(visit, text)}${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
+    html`${searchForm(visit, text)}<div class="actions">${file}</div>${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
   )
 }
 

@@ -4,6 +4,7 @@ import { balanceRoutes } from './balance.ts'
 import { bankRoutes } from './bank.ts'
 import { chargeRoutes } from './charge.ts'
 import { chargesRoutes } from './charges.ts'
+import { customerFileRoutes } from './customer-file.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
@@ -16,6 +17,7 @@ import { newRoutes } from './new.ts'
 import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
+import { refundsRoutes } from './refunds.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
@@ -36,10 +38,12 @@ export const ROUTES: DashboardRoute[] = [
   ...newRoutes,
   ...plansRoutes,
   ...customersRoutes,
+  ...customerFileRoutes,
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
   ...withdrawalsRoutes,
+  ...refundsRoutes,
   ...approvalsRoutes,
   ...recipientsRoutes,
   ...unmatchedRoutes,

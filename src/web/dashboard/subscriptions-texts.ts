@@ -4,6 +4,7 @@ import type { Language } from '../../lib/language.ts'
 export type Choice = 'all' | 'approved' | 'created' | 'rejected' | 'expired' | 'canceled' | 'links'
 
 const pt = {
+  csv: 'Baixar CSV',
   ...AGREEMENT.pt,
   title: 'Assinaturas',
   filters: 'Filtrar assinaturas',
@@ -80,6 +81,7 @@ const pt = {
 type Texts = typeof pt
 
 const en: Texts = {
+  csv: 'Download CSV',
   ...AGREEMENT.en,
   title: 'Subscriptions',
   filters: 'Filter subscriptions',

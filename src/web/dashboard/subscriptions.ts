@@ -15,7 +15,7 @@ import {
 } from '../../core/recurrences/rules.ts'
 import { find, type RecurrenceFilter, search, setEndReason } from '../../core/recurrences/store.ts'
 import { subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
-import { fromPublic, toPublic } from '../../lib/ids.ts'
+import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { formatDay, formatMoment, type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import { copyButton } from '../developer.ts'
@@ -23,6 +23,8 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { facts } from '../parts.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
+import { recordFile, sendCsv } from './csv.ts'
+import { fileLink, slices } from './finance-parts.ts'
 import { backLink, confirmation, type FormFault, tabs, tryForm } from './form-parts.ts'
 import {
   card,
@@ -39,6 +41,7 @@ import {
 } from './parts.ts'
 import { makeLink } from './record-pages.ts'
 import { chargePill, subscriptionPill } from './states.ts'
+import { subscriptionWriter } from './subscription-file.ts'
 import { type Choice, SUBSCRIPTIONS } from './subscriptions-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -76,14 +79,38 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     isHere: name === choice,
   }))
   const make = visit.can('payments:write') && makeLink(visit, '/new/subscription', texts.make)
+  const kept: Record<string, string> = choice === 'all' ? {} : { state: choice }
+  const file = fileLink(visit, '/subscriptions.csv', kept, texts.csv)
   const none = choice === 'all' ? nothing(language, texts.none) : notFound(texts.noneFound)
   return visit.send({
     title: texts.title,
     here: 'subscriptions',
-    body: html`${heading(texts.title, make)}${doneNotice(visit, texts.done)}
+    body: html`${heading(texts.title, html`${file}${make}`)}${doneNotice(visit, texts.done)}
 ${tabs(visit, texts.filters, filters)}
 ${card(null, html`${shown.length === 0 ? none : listOf(visit, shown, open)}${pager(visit, next)}`)}`,
   })
+}
+
+/** So many lines of a file are written before other requests are served. */
+const SLICE = 100
+
+/** All subscriptions or links that match, the newest first. */
+async function sendList(visit: Visit): Promise<FastifyReply> {
+  const { app, company } = visit
+  const choice = choiceOf(visit.query.state)
+  const now = app.clock.now()
+  const filter = { ...FILTERS[choice], customerId: null }
+  const read = (after: Uuid | null) =>
+    search(app.db, company.id, filter, { limit: SLICE, after }, now)
+  const { heading, line } = subscriptionWriter(app.vault, visit.can('payments:write'))
+  async function* pieces() {
+    yield heading
+    for await (const part of slices(SLICE, read, ({ id }: Recurrence) => id)) {
+      yield part.map((one) => line(asOf(one, now))).join('')
+    }
+  }
+  await recordFile(visit, 'subscriptions', choice === 'all' ? {} : { state: choice })
+  return sendCsv(visit, `assinaturas-${localDateOf(now)}.csv`, pieces())
 }
 
 function listOf({ language, url, app }: Visit, shown: Recurrence[], open: Billing[]): Html {
@@ -187,6 +214,7 @@ const PATH = '/subscriptions/:id'
 
 export const subscriptionsRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/subscriptions', needs: 'payments:read', handle: showList },
+  { method: 'GET', path: '/subscriptions.csv', needs: 'payments:read', handle: sendList },
   { method: 'GET', path: PATH, needs: 'payments:read', handle: showOne },
   { method: 'GET', path: `${PATH}/cancel`, needs: 'payments:write', handle: askToCancel },
   { method: 'POST', path: `${PATH}/cancel`, needs: 'payments:write', handle: cancel },

@@ -1,0 +1,100 @@
+import type { Language } from '../../lib/language.ts'
+import {
+  addDays,
+  addMonths,
+  endOfPeriod,
+  isLocalDate,
+  type LocalDate,
+  localDateOf,
+  startOfDay,
+} from '../../pix/local-time.ts'
+import type { Html } from '../html.ts'
+import { tabs } from './form-parts.ts'
+import type { Visit } from './visit.ts'
+
+/** The first and the last day of a period, which both belong to it. */
+export type Days = { from: LocalDate; to: LocalDate }
+
+const firstOfMonth = (day: LocalDate): LocalDate => `${day.slice(0, 8)}01`
+
+const CHIPS = {
+  today: (today) => ({ from: today, to: today }),
+  week: (today) => ({ from: addDays(today, -6), to: today }),
+  month: (today) => ({ from: firstOfMonth(today), to: today }),
+  lastMonth: (today) => {
+    const first = firstOfMonth(today)
+    return { from: addMonths(first, -1), to: addDays(first, -1) }
+  },
+} satisfies Record<string, (today: LocalDate) => Days>
+type Chip = keyof typeof CHIPS
+
+const WORDS: Record<Language, Record<Chip | 'all' | 'label', string>> = {
+  pt: {
+    label: 'Período',
+    all: 'Tudo',
+    today: 'Hoje',
+    week: '7 dias',
+    month: 'Este mês',
+    lastMonth: 'Mês passado',
+  },
+  en: {
+    label: 'Period',
+    all: 'All',
+    today: 'Today',
+    week: '7 days',
+    month: 'This month',
+    lastMonth: 'Last month',
+  },
+}
+
+type Dated = Pick<Visit, 'query' | 'app'>
+
+const todayOf = ({ app }: Dated): LocalDate => localDateOf(app.clock.now())
+
+const dayIn = (text: string | undefined): LocalDate | null =>
+  text && isLocalDate(text) ? text : null
+
+/** The days of the URL; null if it names none. What is no day is not used. */
+export function givenDays({ query }: Pick<Visit, 'query'>): Partial<Days> | null {
+  const [from, to] = [dayIn(query.from), dayIn(query.to)]
+  return from || to ? { ...(from && { from }), ...(to && { to }) } : null
+}
+
+/** The days of the URL, or else this month. A period that has one end only is of that month. */
+export function daysOrMonth(visit: Dated): Days {
+  const today = todayOf(visit)
+  const { from, to } = givenDays(visit) ?? {}
+  const end = to ?? (from && from > today ? from : today)
+  return { from: from ?? firstOfMonth(end), to: end }
+}
+
+/** From the first moment of the period until before the first one after it. */
+export const spanOf = ({ from, to }: Days): { from: Date; to: Date } => ({
+  from: startOfDay(from),
+  to: endOfPeriod(to),
+})
+
+/**
+ * Links to the periods that people look at most, which leave the other filters as they are. `here`
+ * is the period that the page shows; null: all.
+ */
+export function periodChips(
+  visit: Visit,
+  path: string,
+  here: Partial<Days> | null,
+  { kept, hasAll = false }: { kept: Record<string, string>; hasAll?: boolean },
+): Html {
+  const today = todayOf(visit)
+  const words = WORDS[visit.language]
+  const to = (days: Days | null) => {
+    const search = new URLSearchParams({ ...kept, ...days })
+    return search.size > 0 ? `${path}?${search}` : path
+  }
+  const chips = (Object.keys(CHIPS) as Chip[]).map((name) => {
+    const days = CHIPS[name](today)
+    const isHere = here?.from === days.from && here.to === days.to
+    return { label: words[name], path: to(days), isHere }
+  })
+  const all = { label: words.all, path: to(null), isHere: here === null }
+  return tabs(visit, words.label, hasAll ? [all, ...chips] : chips)
+}
