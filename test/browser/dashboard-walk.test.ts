@@ -45,7 +45,7 @@ const OTHERS_WORDS = /[@_]|.{30}/
 /** Unless it is `npm run test:pages`, those of the menu only. */
 const pages = ROUTES.filter(
   ({ method, path }) =>
-    method === 'GET' && !path.endsWith('.csv') && (isLong || path.split('/').length <= 2),
+    method === 'GET' && !/\.(csv|ofx)$/.test(path) && (isLong || path.split('/').length <= 2),
 )
 
 const routeOf = new Map(
