@@ -119,11 +119,11 @@ test('pages lead on from each other, and the subtotal of a day does not end with
   for (let path: string | undefined = '/balance'; path; ) {
     const { text } = await owner.get(path)
     seen.push(
-      ...[...text.matchAll(/class="number after"[^>]*><span class="money">R\$ ([\d.,]+)/g)].map(
-        ([, amount]) => Number(amount!.replace(/\D/g, '')),
-      ),
+      ...[
+        ...text.matchAll(/class="number line-balance"[^>]*><span class="money">R\$ ([\d.,]+)/g),
+      ].map(([, amount]) => Number(amount!.replace(/\D/g, ''))),
     )
-    subtotals.add(textOf(/<tr class="day">.*?<\/tr>/s.exec(text)![0]).trim())
+    subtotals.add(textOf(/<tr class="line-day">.*?<\/tr>/s.exec(text)![0]).trim())
     path = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
     path = path?.slice(owner.home.length)
   }

@@ -2,7 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Source } from '../../provider/port.ts'
-import { findPayerNames } from '../charges/store.ts'
+import { type ChargeName, findNames } from '../charges/store.ts'
 import { findPaymentsOf as paymentsOfDisputes } from '../disputes/store.ts'
 import { openPayer } from '../payments/sealing.ts'
 import { findByIds } from '../payments/store.ts'
@@ -29,11 +29,12 @@ export async function withNames<T extends Of>(
   const { db, companyId } = where
   const ofNoCharge = lines.filter(({ chargeId }) => chargeId === null)
   const chargeIds = lines.flatMap(({ chargeId }) => chargeId ?? [])
-  const [names, destinations, payers] = await Promise.all([
-    findPayerNames(db, companyId, [...new Set(chargeIds)]),
+  const [charges, destinations, payers] = await Promise.all([
+    findNames(db, companyId, [...new Set(chargeIds)]),
     findWithdrawals(db, companyId, idsOf('wd', ofNoCharge)),
     namesOfPayments(where, ofNoCharge),
   ])
+  const names = new Map(charges.map((one) => [one.id, nameOfCharge(one)]))
   const keys = new Map(destinations.map((one) => [one.id, shownDestination(one)]))
   const nameOf = ({ reference, chargeId }: Of) =>
     chargeId === null
@@ -41,6 +42,10 @@ export async function withNames<T extends Of>(
       : names.get(chargeId)
   return lines.map((line) => ({ ...line, name: nameOf(line) ?? null }))
 }
+
+/** Nobody is named by whoever pays a code at the counter. */
+const nameOfCharge = ({ name, kind }: ChargeName): string | null =>
+  name ?? (kind === 'STATIC' ? 'QR Code' : null)
 
 /** Who has made payments without a charge, by the references of the lines. */
 async function namesOfPayments(

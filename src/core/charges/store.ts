@@ -248,19 +248,16 @@ export async function insert(
   await tx.query({ name: 'insert_charges', text: INSERT, values })
 }
 
-/** The names of the payers of charges. If nobody is named, what the charge is for. */
-export async function findPayerNames(
-  tx: Tx,
-  companyId: Uuid,
-  ids: Uuid[],
-): Promise<Map<Uuid, string>> {
-  if (ids.length === 0) return new Map()
-  const rows = await tx.query<{ id: Uuid; name: string | null }>({
-    text: `select id, coalesce(payer_name, description) as name from charges
+/** What a line about a charge calls it: its payer, or else what it is for. */
+export type ChargeName = Pick<Charge, 'id' | 'kind'> & { name: string | null }
+
+export async function findNames(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<ChargeName[]> {
+  if (ids.length === 0) return []
+  return tx.query<ChargeName>({
+    text: `select id, kind, coalesce(payer_name, description) as name from charges
            where company_id = $1 and id = any ($2::uuid[])`,
     values: [companyId, ids],
   })
-  return new Map(rows.flatMap(({ id, name }) => (name ? [[id, name] as const] : [])))
 }
 
 /** The charges of an agreement, newest first. */

@@ -26,10 +26,10 @@ async function showBalance(visit: Visit): Promise<FastifyReply> {
     visit.can('payments:read') && link('/refunds', texts.refunds),
     link('/recipients', texts.recipients),
   ]
-  const body = html`${heading(texts.title, actions)}
+  const body = html`<div class="no-print">${heading(texts.title, actions)}</div>
 ${pending && pendingNotice(visit, pending)}
 ${balance.available < 0 && notice(texts.negative, 'warn')}
-<div class="figures no-print">${accountsOf(balance).map((account) => figure(visit, account, balance[account]!))}</div>
+<div class="figures balances no-print">${accountsOf(balance).map((account) => figure(visit, account, balance[account]!))}</div>
 ${statement}`
   return visit.send({
     title: texts.title,

@@ -13,7 +13,6 @@ import { findRefunded, linkOf, type Refunded } from './entry-links.ts'
 import { dayFilter, filterForm, selectFilter } from './filters.ts'
 import { backLink } from './form-parts.ts'
 import { type Column, card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
-import { viewTabs } from './statement.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -62,16 +61,15 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const shown = entries.map(showEntry)
   const refunded = await findRefunded(visit, shown)
   const list = table(
-    texts.views.entries,
+    texts.entries,
     columnsOf(visit, refunded),
     shown,
     isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
   )
-  const body = html`${backLink(visit, '/balance', texts.title)}
-${heading(texts.views.entries, file)}
-${viewTabs(visit, 'entries')}
+  const body = html`${backLink(visit, '/balance', texts.statement)}
+${heading(texts.entries, file)}
 ${card(null, html`<p class="soft">${texts.entriesHint}</p>${filters(visit)}${list}${pager(visit, next)}`)}`
-  return visit.send({ title: texts.views.entries, body, here: 'balance' })
+  return visit.send({ title: texts.entries, body, here: 'balance' })
 }
 
 function filtersOf({ query: { type, from, to } }: Visit): Record<string, string> {

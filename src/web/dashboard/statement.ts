@@ -92,7 +92,6 @@ export async function statementCard(visit: Visit): Promise<Html> {
   return card(
     null,
     html`<div class="heading"><h2>${texts.statement}</h2><div class="actions no-print">${files(visit, chosen)}</div></div>
-${viewTabs(visit, 'statement')}
 <p class="print-only">${texts.printed(company.name, formatDay(days.from), formatDay(days.to))}</p>
 ${periodChips(visit, '/balance', days, { kept: movement ? { movement } : {} })}
 ${filters(visit, days)}
@@ -103,19 +102,12 @@ ${pager(visit, next)}`,
   )
 }
 
-/** The two ways to look at what has happened: lines as of a bank, or all postings of the ledger. */
-export function viewTabs(visit: Visit, here: 'statement' | 'entries'): Html {
-  const texts = BALANCE[visit.language]
-  const tab = (name: 'statement' | 'entries', path: string) =>
-    html`<a href="${visit.url(path)}"${name === here && html` aria-current="page"`}>${texts.views[name]}</a>`
-  return html`<nav class="section-tabs" aria-label="${texts.views.label}">${tab('statement', '/balance')}${tab('entries', '/balance/entries')}</nav>`
-}
-
-/** Downloads of exactly what is filtered, and the button to print it. */
+/** Downloads of exactly what is filtered, the button to print it, and the two-sided view. */
 function files(visit: Visit, { days, movement }: Chosen): Html {
   const texts = BALANCE[visit.language]
   const filters = { ...days, ...(movement && { movement }) }
-  return html`${fileLink(visit, '/balance/movements.csv', filters, texts.csv)}${fileLink(visit, '/balance/movements.ofx', filters, texts.ofx)}${printButton(texts.print)}`
+  const entries = html`<a class="button quiet slim" href="${visit.url('/balance/entries')}">${texts.viewEntries}</a>`
+  return html`${fileLink(visit, '/balance/movements.csv', filters, texts.csvFile)}${fileLink(visit, '/balance/movements.ofx', filters, texts.ofx)}${printButton(texts.print)}${entries}`
 }
 
 function filters(visit: Visit, days: Days): Html {
@@ -126,11 +118,13 @@ function filters(visit: Visit, days: Days): Html {
     value,
     label: texts.movements[value],
   }))
-  return html`<div class="no-print">${filterForm(visit, [
+  const isFiltered = Boolean(visit.query.from || visit.query.to || visit.query.movement)
+  const form = filterForm(visit, [
     selectFilter(visit, 'movement', texts.movement, texts.allMovements, kinds),
     dayFilter(filled, 'from', texts.from),
     dayFilter(filled, 'to', texts.to),
-  ])}</div>`
+  ])
+  return html`<details class="no-print"${isFiltered && html` open`}><summary>${texts.filters}</summary>${form}</details>`
 }
 
 type Summary = { opening: number; closing: number; sums: LineSums; isWhole: boolean }
@@ -153,8 +147,8 @@ const signed = (cents: number): Html =>
 type ShownDay = Day<NamedLine> & { sums: LineSums }
 
 /**
- * The days of a page with what entered and left on them. The page may begin and end in the middle of
- * a day: then the sums of the whole day are read.
+ * The days of a page with what entered and left on them. The page may begin and end in the middle
+ * of a day: then the sums of the whole day are read.
  */
 async function withSubtotals(
   visit: Visit,
@@ -184,7 +178,7 @@ function tableOf(visit: Visit, days: ShownDay[], refunded: Refunded): Html {
   const texts = BALANCE[visit.language]
   const { at, description, entered, left, balance } = texts.lineColumns
   const head = html`<th scope="col">${at}</th><th scope="col">${description}</th><th scope="col" class="number">${entered}</th><th scope="col" class="number">${left}</th><th scope="col" class="number">${balance}</th>`
-  return html`<div class="table"><table class="lines"><caption class="hide">${texts.statement}</caption><thead><tr>${head}</tr></thead>${days.map((day) => dayRows(visit, day, refunded))}</table></div>`
+  return html`<div class="table"><table class="by-day"><caption class="hide">${texts.statement}</caption><thead><tr>${head}</tr></thead>${days.map((day) => dayRows(visit, day, refunded))}</table></div>`
 }
 
 /** The day with what entered and left, what was available at its end, and its lines. */
@@ -192,7 +186,7 @@ function dayRows(visit: Visit, { day, lines, sums }: ShownDay, refunded: Refunde
   const { entered, left } = BALANCE[visit.language].lineColumns
   const sum = (title: string, cents: number) =>
     html`<td class="number" data-title="${title}">${cents !== 0 && signed(cents)}</td>`
-  return html`<tbody><tr class="day"><th scope="rowgroup" colspan="2">${formatDay(day)}</th>${sum(entered, sums.entered)}${sum(left, 0 - sums.left)}<td></td></tr>
+  return html`<tbody><tr class="line-day"><th scope="rowgroup" colspan="2">${formatDay(day)}</th>${sum(entered, sums.entered)}${sum(left, 0 - sums.left)}<td></td></tr>
 ${lines.map((line) => lineRow(visit, line, refunded))}</tbody>`
 }
 
@@ -202,10 +196,10 @@ function lineRow(visit: Visit, line: NamedLine, refunded: Refunded): Html {
   const path = linkOf(visit, { ...line, type: line.kind, chargeId: publicCharge(line) }, refunded)
   const words = texts.lines[line.kind]
   const amount = (title: string, isShown: boolean) =>
-    html`<td class="number amount" data-title="${title}">${isShown && signed(line.amount)}</td>`
-  return html`<tr><td class="at" data-title="${at}">${moment(line.at)}</td>
-<td class="main">${path ? html`<a href="${visit.url(path)}">${words}</a>` : words}${line.name !== null && html`<span class="soft small below name" title="${line.name}">${line.name}</span>`}</td>
-${amount(entered, line.amount > 0)}${amount(left, line.amount < 0)}<td class="number after" data-title="${balance}">${money(line.balance)}</td></tr>`
+    html`<td class="number line-amount" data-title="${title}">${isShown && signed(line.amount)}</td>`
+  return html`<tr><td class="line-at" data-title="${at}">${moment(line.at)}</td>
+<td class="main">${path ? html`<a href="${visit.url(path)}">${words}</a>` : words}${line.name !== null && html`<span class="soft small line-name" title="${line.name}">${line.name}</span>`}</td>
+${amount(entered, line.amount > 0)}${amount(left, line.amount < 0)}<td class="number line-balance" data-title="${balance}">${money(line.balance)}</td></tr>`
 }
 
 const publicCharge = ({ chargeId }: NamedLine): string | undefined =>

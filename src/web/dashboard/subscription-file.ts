@@ -51,7 +51,7 @@ const columnsOf = (vault: Vault, isWhole: boolean): Column<Recurrence>[] => [
   { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
   { name: 'decided_at', title: 'Respondida em', of: ({ decidedAt }) => decidedAt },
   { name: 'cycles', title: 'Cobranças geradas', of: ({ cycles }) => cycles },
-  { name: 'external_id', title: 'Sua referência', of: ({ externalId }) => externalId },
+  { name: 'recurrence_id', title: 'ID da recorrência', of: ({ externalId }) => externalId },
 ]
 
 /** The writer of a file of subscriptions for spreadsheets in Brazil. */

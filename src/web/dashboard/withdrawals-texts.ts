@@ -30,6 +30,7 @@ const pt = {
   contentsOf: (amount: string) => `Cobranças do saque de ${amount}`,
   contentsHint: (since: string | null) =>
     `Cobranças com valor liberado ${since === null ? 'até este saque' : `depois do saque anterior, de ${since}, e até este`}, na ordem de liberação. O saldo é um só: devoluções, valores que ficaram na conta e outros movimentos fazem a soma ser diferente do valor sacado.`,
+  withdrawn: 'Valor sacado',
   chargeCount: (count: number) => (count === 1 ? '1 cobrança' : `${count} cobranças`),
   contentsColumns: { charge: 'Cobrança', releasedAt: 'Liberada em', released: 'Valor liberado' },
   noContents: 'Nenhuma cobrança foi liberada entre o saque anterior e este.',
@@ -64,7 +65,7 @@ const pt = {
   wrongCodes: 'O código foi digitado errado cinco vezes. Por segurança, o saque foi cancelado.',
   reason: 'Motivo',
   confirmedAt: 'Confirmado em',
-  endToEndId: 'ID da transação (endToEndId)',
+  endToEndId: 'ID da transação (E2E)',
   mailbox: 'Nesta instalação de testes, os e-mails ficam na caixa de mensagens.',
   mailboxLink: 'Abrir a caixa de mensagens',
   confirmation: 'Confirmação',
@@ -132,6 +133,7 @@ const en: Texts = {
   contentsOf: (amount) => `Charges in the withdrawal of ${amount}`,
   contentsHint: (since) =>
     `Charges whose amount was released ${since === null ? 'before this withdrawal' : `after the withdrawal before it, of ${since}, and before this one`}, in the order of their release. A balance is one sum: refunds, amounts that stayed in the account and other movements make the total differ from the amount withdrawn.`,
+  withdrawn: 'Amount withdrawn',
   chargeCount: (count) => (count === 1 ? '1 charge' : `${count} charges`),
   contentsColumns: { charge: 'Charge', releasedAt: 'Released at', released: 'Amount released' },
   noContents: 'No charge was released between the withdrawal before and this one.',
@@ -165,7 +167,7 @@ const en: Texts = {
   wrongCodes: 'A wrong code was entered five times. For safety, the withdrawal was canceled.',
   reason: 'Reason',
   confirmedAt: 'Confirmed at',
-  endToEndId: 'Transaction ID (endToEndId)',
+  endToEndId: 'Transaction ID (E2E)',
   mailbox: 'In this test installation, emails are kept in the mailbox.',
   mailboxLink: 'Open the mailbox',
   confirmation: 'Confirmation',

@@ -163,7 +163,7 @@ function columnsOf(visit: Visit): Column<ShownWithdrawal>[] {
     {
       title: columns.destination,
       of: ({ destination, recipientId }) =>
-        html`${destination}${recipientId !== undefined && html`<span class="soft small below">${WITHDRAWALS[visit.language].payout}</span>`}`,
+        html`<span class="nowrap small">${destination}</span>${recipientId !== undefined && html`<span class="soft small below">${WITHDRAWALS[visit.language].payout}</span>`}`,
     },
   ]
 }

@@ -78,7 +78,7 @@ ${card(
   html`<p>${texts.contentsHint(contents.since && formatMoment(contents.since))}</p>
 ${totals([
   [texts.chargeCount(sums.count), money(sums.entered)],
-  [texts.columns.value, money(withdrawal.value)],
+  [texts.withdrawn, money(withdrawal.value)],
 ])}
 ${table(title, columnsOf(visit), lines, nothing(language, texts.noContents))}${pager(visit, next)}`,
 )}`
