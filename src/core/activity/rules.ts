@@ -71,6 +71,8 @@ const OWN_ACTIONS = [
   'member.invite',
   'member.join',
   'member.remove',
+  'note.add',
+  'note.delete',
   'sandbox.reset',
   'withdrawal.approve',
   'withdrawal.complete',

@@ -18,6 +18,7 @@ import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
 import { refundsRoutes } from './refunds.ts'
+import { refundRoutes } from './refund.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
@@ -35,6 +36,7 @@ export const ROUTES: DashboardRoute[] = [
   ...todayRoutes,
   ...chargesRoutes,
   ...chargeRoutes,
+  ...refundRoutes,
   ...newRoutes,
   ...plansRoutes,
   ...customersRoutes,
