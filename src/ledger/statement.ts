@@ -1,7 +1,9 @@
-import type { Tx } from '../db/database.ts'
+import { integers } from '../db/arrays.ts'
+import type { Row, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
+import type { Balance } from './books.ts'
 import { ENTRY, type StatementEntry } from './columns.ts'
-import type { Account, Kind } from './recipes.ts'
+import { ACCOUNTS, type Account, type Kind } from './recipes.ts'
 
 export type StatementFilter = {
   limit: number
@@ -15,13 +17,13 @@ export type StatementFilter = {
 }
 
 /** Two entries may be in another order than their times, but never if they are so far apart. */
-export const OUT_OF_ORDER_MS = 3_600_000
+const OUT_OF_ORDER_MS = 3_600_000
 
 /**
  * The first entry that is not before a time. Entries are numbered without a gap and nearly in the
  * order of their times, so that it is found by halving, however long the history is.
  */
-export async function firstSince(tx: Tx, companyId: Uuid, at: Date): Promise<number> {
+async function firstSince(tx: Tx, companyId: Uuid, at: Date): Promise<number> {
   const [row] = await tx.query<{ entry: number }>({
     name: 'first_posting_since',
     text: `with recursive search (low, high) as (
@@ -86,4 +88,26 @@ export async function findPostings(
     values: [companyId, kinds, refs],
   })
   return rows.map(ENTRY.read)
+}
+
+/** SQL: what an account held after entry `e`. A posting that does not know it has not changed it. */
+const heldAfter = (account: Account) =>
+  `coalesce(p.${account}, (select ${account} from postings
+     where company_id = $1 and entry <= e.entry and ${account} is not null
+     order by entry desc limit 1), 0) as ${account}`
+
+/** What the accounts held after each of these entries. Before the first one they held nothing. */
+export async function balancesAt(
+  tx: Tx,
+  companyId: Uuid,
+  entries: number[],
+): Promise<Map<number, Balance>> {
+  const rows = await tx.query<Row & Balance & { entry: number }>({
+    name: 'balances_at',
+    text: `select e.entry, ${ACCOUNTS.map(heldAfter).join(', ')}
+           from unnest($2::int8[]) e (entry)
+           left join postings p on p.company_id = $1 and p.entry = e.entry`,
+    values: [companyId, integers([...new Set(entries)])],
+  })
+  return new Map(rows.map(({ entry, ...balance }) => [entry, balance as Balance]))
 }

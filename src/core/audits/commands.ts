@@ -7,8 +7,11 @@ import { describeError } from '../../lib/log.ts'
 import { BankUnavailable } from '../../provider/providers.ts'
 import type { Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
+import { closeDue, compareClosings } from '../closings/commands.ts'
+import { nowOf } from '../companies/clock.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
+import { countPostings } from '../figures/counting.ts'
 import { OVERLAP_MS } from '../reconciliation/rules.ts'
 import { TASK } from '../tasks.ts'
 import { bankHorizon, compareBank, compareBooked } from './bank.ts'
@@ -75,7 +78,10 @@ async function auditBooks(
     const proof = await prove(tx, companyId, extent.since)
     const expected = await expectedOf(tx, companyId)
     const records = await compareRecords(tx, company, { ...extent, entries: proof.entries })
-    return { proof, faults: [...proof.faults, ...accountFaults(proof, expected), ...records] }
+    // A closing does not change, so it is only compared again when everything is.
+    const closings = extent.whole ? await compareClosings(tx, companyId) : []
+    const faults = [...proof.faults, ...accountFaults(proof, expected), ...records, ...closings]
+    return { proof, faults }
   })
 }
 
@@ -161,11 +167,19 @@ export async function auditDue(
   await forEachLimited(AT_ONCE, due, async (companyId) => {
     if (signal?.aborted) return
     try {
-      await auditCompany(app, companyId, { whole: false })
+      const { company } = await auditCompany(app, companyId, { whole: false })
+      await prepareFigures(app, company)
       await app.setbacks.worked(TASK.audit, companyId)
     } catch (error) {
       app.log.error({ ...describeError(error), company: companyId }, 'an audit failed')
       await app.setbacks.failed(TASK.audit, companyId, error)
     }
   })
+}
+
+/** Counts new postings and closes months, so that nobody waits for it who looks at figures. */
+async function prepareFigures(app: Uses<'db' | 'systemClock'>, company: Company): Promise<void> {
+  await countPostings(app, company)
+  const clock = { now: () => nowOf(app, company) }
+  await closeDue({ db: app.db, clock }, company)
 }

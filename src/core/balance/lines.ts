@@ -1,6 +1,6 @@
 import { effectOn } from '../../ledger/books.ts'
 import type { StatementEntry } from '../../ledger/columns.ts'
-import type { Account, Kind } from '../../ledger/recipes.ts'
+import type { Account, Kind, Posting } from '../../ledger/recipes.ts'
 import { type Column, csvWriter } from '../../lib/csv.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
@@ -56,6 +56,24 @@ export function sumLines(lines: Pick<Line, 'amount'>[]): LineSums {
   for (const { amount } of lines) {
     if (amount > 0) sums.entered += amount
     else sums.left -= amount
+  }
+  return sums
+}
+
+/** What postings of one kind between two accounts have moved. */
+type Moved = Pick<Posting, 'kind' | 'debit' | 'credit'> & { count: number; sum: number }
+
+/** The sums of lines of some kinds, or of all, and how many lines there are. */
+export function sumMoved(
+  moved: Moved[],
+  kinds: readonly Kind[] | null,
+): LineSums & { count: number } {
+  const sums = { count: 0, entered: 0, left: 0 }
+  for (const { kind, debit, credit, count, sum } of moved) {
+    const isLine = debit === STATEMENT_ACCOUNT || credit === STATEMENT_ACCOUNT
+    if (!isLine || kinds?.includes(kind) === false) continue
+    sums.count += count
+    sums[credit === STATEMENT_ACCOUNT ? 'entered' : 'left'] += sum
   }
   return sums
 }

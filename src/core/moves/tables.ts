@@ -37,7 +37,7 @@ const LATE = ['counted_hours', 'feeds', 'simulated_accounts']
 /** Of those that refer to the company, these have many rows. */
 const LARGE = ['charge_plans', 'customers', 'products', 'recurrences', 'static_codes', 'recipients']
 /** Their rows are never changed, and triggers see to that. */
-export const APPEND_ONLY = ['postings', 'recipient_entries', 'activity']
+export const APPEND_ONLY = ['postings', 'recipient_entries', 'activity', 'closings']
 
 type Found = {
   name: string

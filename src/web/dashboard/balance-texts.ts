@@ -24,6 +24,7 @@ const pt = {
   } satisfies Record<Account, string>,
   negative:
     'O saldo disponível está negativo: um pagamento que você já tinha sacado foi contestado ou devolvido pelo banco. Os saques ficam parados até que as próximas vendas cubram a diferença.',
+  closing: 'Fechamento do mês',
   withdrawals: 'Saques',
   refunds: 'Devoluções',
   recipients: 'Recebedores',
@@ -60,7 +61,7 @@ const pt = {
   opening: 'Saldo inicial',
   entered: 'Entradas',
   left: 'Saídas',
-  closing: 'Saldo final',
+  closingBalance: 'Saldo final',
   emptyPeriod: 'Nenhum movimento do saldo disponível neste período.',
   type: 'Tipo',
   allTypes: 'Todos os tipos',
@@ -133,6 +134,7 @@ const en: Texts = {
   },
   negative:
     'The available balance is below zero: a payment that you had withdrawn was disputed, or returned by the bank. Withdrawals stop until the next sales cover the difference.',
+  closing: 'Month closing',
   withdrawals: 'Withdrawals',
   refunds: 'Refunds',
   recipients: 'Recipients',
@@ -169,7 +171,7 @@ const en: Texts = {
   opening: 'Opening balance',
   entered: 'In',
   left: 'Out',
-  closing: 'Closing balance',
+  closingBalance: 'Closing balance',
   emptyPeriod: 'No movement of the available balance in this period.',
   type: 'Type',
   allTypes: 'All types',

@@ -22,6 +22,7 @@ async function showBalance(visit: Visit): Promise<FastifyReply> {
     html`<a class="button quiet slim" href="${visit.url(path)}">${label}</a>`
   const actions = [
     startLink(visit, pending),
+    link('/closing', texts.closing),
     link('/balance/withdrawals', texts.withdrawals),
     visit.can('payments:read') && link('/refunds', texts.refunds),
     link('/recipients', texts.recipients),

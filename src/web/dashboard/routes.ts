@@ -4,6 +4,7 @@ import { balanceRoutes } from './balance.ts'
 import { bankRoutes } from './bank.ts'
 import { chargeRoutes } from './charge.ts'
 import { chargesRoutes } from './charges.ts'
+import { closingRoutes } from './closing.ts'
 import { customerFileRoutes } from './customer-file.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
@@ -17,8 +18,8 @@ import { newRoutes } from './new.ts'
 import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
-import { refundsRoutes } from './refunds.ts'
 import { refundRoutes } from './refund.ts'
+import { refundsRoutes } from './refunds.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
@@ -44,6 +45,7 @@ export const ROUTES: DashboardRoute[] = [
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
+  ...closingRoutes,
   ...withdrawalsRoutes,
   ...refundsRoutes,
   ...approvalsRoutes,

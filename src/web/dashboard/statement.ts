@@ -10,18 +10,14 @@ import {
   type NamedLine,
   STATEMENT_ACCOUNT,
   sumLines,
+  sumMoved,
 } from '../../core/balance/lines.ts'
 import { withNames } from '../../core/balance/names.ts'
 import { type OfxStatement, ofxEnd, ofxLine, ofxStart } from '../../core/balance/ofx.ts'
+import { readPeriods } from '../../core/figures/figures.ts'
+import type { Entries, Period } from '../../core/figures/rules.ts'
 import { bookedSource } from '../../core/payments/rules.ts'
-import {
-  balanceBefore,
-  type EntryRange,
-  type MovementFilter,
-  rangeOf,
-  readMovements,
-  sumMovements,
-} from '../../ledger/movements.ts'
+import { type MovementFilter, type MovementPart, readMovements } from '../../ledger/movements.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatDay } from '../../pix/local-time.ts'
@@ -39,8 +35,8 @@ const PAGE_SIZE = 50
 /** So many lines of a file are written before other requests are served. */
 const SLICE = 100
 
-/** The period and the kind of movement that the URL names, and their entries. */
-type Chosen = MovementFilter & { days: Days; movement: Movement | null }
+/** The period and the kind of movement that the URL names, and what was posted in it. */
+type Chosen = MovementFilter & { days: Days; movement: Movement | null; entries: Entries }
 
 async function chosenOf(visit: Visit): Promise<Chosen> {
   const { app, company, query } = visit
@@ -48,41 +44,38 @@ async function chosenOf(visit: Visit): Promise<Chosen> {
   const movement = Object.hasOwn(MOVEMENTS, query.movement ?? '')
     ? (query.movement as Movement)
     : null
-  const range = await rangeOf(app.db, company.id, spanOf(days))
+  const [entries] = await readPeriods(app, company, [periodOf(days)])
   const kinds = movement && MOVEMENTS[movement]
-  return { days, movement, account: STATEMENT_ACCOUNT, range, kinds }
+  return { days, movement, account: STATEMENT_ACCOUNT, range: entries!, kinds, entries: entries! }
 }
 
-/** What was available before an entry. */
-const availableBefore = ({ app, company }: Visit, entry: number): Promise<number> =>
-  balanceBefore(app.db, company.id, STATEMENT_ACCOUNT, entry)
+/** A period that ends before it starts has no entries. */
+function periodOf(days: Days): Period {
+  const { from, to } = spanOf(days)
+  return { from, to: to < from ? from : to }
+}
 
-async function readLines(
+/** Lines with the names of payers. Whoever may not see payments is not told who has paid. */
+export async function readLines(
   visit: Visit,
-  chosen: Chosen,
-  part: Parameters<typeof readMovements>[3],
+  filter: MovementFilter,
+  part: MovementPart,
 ): Promise<NamedLine[]> {
   const { app, company } = visit
-  const lines = (await readMovements(app.db, company.id, chosen, part)).map(lineOf)
-  // Whoever may not see payments is not told who has paid.
-  if (!visit.can('payments:read')) return lines.map((line) => ({ ...line, name: null }))
   const { db, vault } = app
+  const lines = (await readMovements(db, company.id, filter, part)).map(lineOf)
+  if (!visit.can('payments:read')) return lines.map((line) => ({ ...line, name: null }))
   return withNames({ db, vault, companyId: company.id, source: bookedSource(company) }, lines)
 }
 
 /** The statement of what is available, as banks show it, with the newest line first. */
 export async function statementCard(visit: Visit): Promise<Html> {
-  const { query, app, company, language } = visit
+  const { query, company, language } = visit
   const texts = BALANCE[language]
   const chosen = await chosenOf(visit)
   const after = /^\d{1,15}$/.test(query.after ?? '') ? Number(query.after) : null
   const part = { order: 'newest first', limit: PAGE_SIZE + 1, after } as const
-  const [found, sums, opening, closing] = await Promise.all([
-    readLines(visit, chosen, part),
-    sumMovements(app.db, company.id, chosen),
-    availableBefore(visit, chosen.range.first),
-    availableBefore(visit, chosen.range.end),
-  ])
+  const found = await readLines(visit, chosen, part)
   const lines = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? String(lines.at(-1)!.entry) : null
   const { days, movement } = chosen
@@ -95,7 +88,7 @@ export async function statementCard(visit: Visit): Promise<Html> {
 <p class="print-only">${texts.printed(company.name, formatDay(days.from), formatDay(days.to))}</p>
 ${periodChips(visit, '/balance', days, { kept: movement ? { movement } : {} })}
 ${filters(visit, days)}
-${summary(visit, { opening, closing, sums, isWhole: movement === null })}
+${summary(visit, chosen)}
 ${lines.length === 0 ? empty : tableOf(visit, shown, refunded)}
 ${pager(visit, next)}`,
     'statement',
@@ -127,16 +120,19 @@ function filters(visit: Visit, days: Days): Html {
   return html`<details class="no-print"${isFiltered && html` open`}><summary>${texts.filters}</summary>${form}</details>`
 }
 
-type Summary = { opening: number; closing: number; sums: LineSums; isWhole: boolean }
-
 /** If only one kind of movement is shown, the balances do not follow from it, and are left out. */
-function summary({ language }: Visit, { opening, closing, sums, isWhole }: Summary): Html {
+function summary({ language }: Visit, { entries, kinds }: Chosen): Html {
   const texts = BALANCE[language]
+  const { opening, closing, movements } = entries
+  const { entered, left } = sumMoved(movements, kinds)
   return totals([
-    isWhole && [texts.opening, money(opening)],
-    [texts.entered, signed(sums.entered)],
-    [texts.left, signed(0 - sums.left)],
-    isWhole && [texts.closing, html`<strong>${money(closing)}</strong>`],
+    kinds === null && [texts.opening, money(opening[STATEMENT_ACCOUNT])],
+    [texts.entered, signed(entered)],
+    [texts.left, signed(0 - left)],
+    kinds === null && [
+      texts.closingBalance,
+      html`<strong>${money(closing[STATEMENT_ACCOUNT])}</strong>`,
+    ],
   ])
 }
 
@@ -159,20 +155,17 @@ async function withSubtotals(
 ): Promise<ShownDay[]> {
   const { app, company } = visit
   const days = daysOf(lines)
-  const sumsOf = async ({ day, lines }: Day<NamedLine>, at: number): Promise<LineSums> => {
-    const isCut = (at === 0 && isAfterCut) || (at === days.length - 1 && isBeforeCut)
-    if (!isCut) return sumLines(lines)
-    const whole = await rangeOf(app.db, company.id, spanOf({ from: day, to: day }))
-    const range = within(whole, chosen.range)
-    return sumMovements(app.db, company.id, { ...chosen, range })
-  }
-  return Promise.all(days.map(async (day, at) => ({ ...day, sums: await sumsOf(day, at) })))
+  const isCut = days.map(
+    (_, at) => (at === 0 && isAfterCut) || (at === days.length - 1 && isBeforeCut),
+  )
+  const cut = days.filter((_, at) => isCut[at]).map(({ day }) => periodOf({ from: day, to: day }))
+  const whole = cut.length > 0 ? await readPeriods(app, company, cut) : []
+  return days.map((day, at) => {
+    const entries = isCut[at] ? whole.shift() : undefined
+    const sums = entries ? sumMoved(entries.movements, chosen.kinds) : sumLines(day.lines)
+    return { ...day, sums }
+  })
 }
-
-const within = (range: EntryRange, outer: EntryRange): EntryRange => ({
-  first: Math.max(range.first, outer.first),
-  end: Math.min(range.end, outer.end),
-})
 
 function tableOf(visit: Visit, days: ShownDay[], refunded: Refunded): Html {
   const texts = BALANCE[visit.language]
@@ -248,7 +241,7 @@ async function sendOfx(visit: Visit): Promise<FastifyReply> {
     from,
     // The period ends before the first moment of the next day, or now.
     to: new Date(Math.min(to.getTime() - 1000, now.getTime())),
-    balance: await availableBefore(visit, chosen.range.end),
+    balance: chosen.entries.closing[STATEMENT_ACCOUNT],
   }
   async function* pieces() {
     yield ofxStart(statement)

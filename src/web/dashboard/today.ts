@@ -5,8 +5,16 @@ import type { Static } from 'typebox'
 import { accountsOf } from '../../core/balance/view.ts'
 import { WARN_DAYS } from '../../core/banks/certificates.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
-import { readConversion, readDays, readToday } from '../../core/totals/commands.ts'
-import { findWaiting, MAX_COUNTED, type Made, type Received } from '../../core/totals/store.ts'
+import { readConversion, readFigures } from '../../core/figures/figures.ts'
+import {
+  CONVERSION_DAYS,
+  type Conversion,
+  daysTogether,
+  lastDays,
+  type Sum,
+  sameTimeLastWeek,
+} from '../../core/figures/rules.ts'
+import { findWaiting, MAX_COUNTED } from '../../core/figures/waiting.ts'
 import type { Balance } from '../../ledger/books.ts'
 import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
@@ -31,8 +39,8 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const count = query.days === '90' ? 90 : 30
   const [now, days, conversion] = await Promise.all([
     readNow(visit),
-    readDays(app, company, count + AVERAGE_DAYS - 1),
-    readConversion(app, company),
+    readDays(visit, count + AVERAGE_DAYS - 1),
+    readConversion(app, company, daysTogether(CONVERSION_DAYS, app.clock.now())),
   ])
   const create = visit.can('payments:write') && makeLink(visit, '/new', TODAY[language].create)
   const body = html`${heading(title, create)}
@@ -74,7 +82,22 @@ function showFirstSteps(
   return html`<div id="first" class="part" data-part><section class="card"><h2>${title}</h2><p>${text}</p><ol class="steps first-steps">${steps.map(step)}</ol></section></div>`
 }
 
-type Day = Received & { day: string }
+type Day = Sum & { day: string }
+
+/** What was received on each of the last days, oldest first. */
+async function readDays({ app, company }: Visit, count: number): Promise<Day[]> {
+  const days = lastDays(count, app.clock.now())
+  const figures = await readFigures(app, company, days)
+  return days.map(({ day }, i) => ({ day, ...figures[i]!.received }))
+}
+
+/** What was received today so far, and until this time of the same weekday last week. */
+async function readToday({ app, company }: Visit): Promise<{ today: Sum; lastWeek: Sum }> {
+  const now = app.clock.now()
+  const periods = [daysTogether(1, now), sameTimeLastWeek(now)]
+  const [today, lastWeek] = await readFigures(app, company, periods)
+  return { today: today!.received, lastWeek: lastWeek!.received }
+}
 
 /** The averages need some days before the first one that is shown. */
 function showChart({ language, url }: Visit, days: Day[], count: Days): Html {
@@ -119,7 +142,7 @@ function chartOf(days: Day[], count: Days, language: Language): Html {
 const averageOf = (days: Day[]): number =>
   days.reduce((all, { sum }) => all + sum, 0) / AVERAGE_DAYS
 
-function showConversion({ language }: Visit, { made, paid }: Made): Html {
+function showConversion({ language }: Visit, { made, paid }: Conversion): Html {
   const texts = TODAY[language]
   const written = (count: number) => count.toLocaleString(language === 'pt' ? 'pt-BR' : 'en')
   const content =
@@ -154,9 +177,9 @@ type Now = {
 }
 
 async function readNow(visit: Visit): Promise<Now> {
-  const { app, company, can } = visit
+  const { can } = visit
   const [received, balance, decisions, charges] = await Promise.all([
-    readToday(app, company),
+    readToday(visit),
     can('balance:read') ? visit.operate<Balance>('getBalance') : null,
     readDecisions(visit),
     readNewest(visit),
@@ -181,7 +204,7 @@ const part = (id: string, content: Shown, kind = 'part'): Html =>
 
 function showFigures(
   { app, language }: Visit,
-  { today, lastWeek }: { today: Received; lastWeek: Received },
+  { today, lastWeek }: { today: Sum; lastWeek: Sum },
   balance: Balance | null,
 ): Html {
   const texts = TODAY[language]

@@ -1,12 +1,17 @@
 import type { FastifyReply } from 'fastify'
-import { LINE_WRITER, lineOf, type NamedLine } from '../../core/balance/lines.ts'
-import { withNames } from '../../core/balance/names.ts'
-import { type Contents, contentsOf, hasContents } from '../../core/balance/withdrawn.ts'
-import { bookedSource } from '../../core/payments/rules.ts'
+import {
+  LINE_WRITER,
+  MOVEMENTS,
+  type NamedLine,
+  STATEMENT_ACCOUNT,
+  sumMoved,
+} from '../../core/balance/lines.ts'
+import { contentsOf, hasContents } from '../../core/balance/withdrawn.ts'
+import { readPeriods } from '../../core/figures/figures.ts'
 import { findWithdrawal } from '../../core/withdrawals/commands.ts'
 import type { Withdrawal } from '../../core/withdrawals/rules.ts'
 import { shownDestination } from '../../core/withdrawals/view.ts'
-import { readMovements, sumMovements } from '../../ledger/movements.ts'
+import type { MovementFilter } from '../../ledger/movements.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
@@ -17,6 +22,7 @@ import { sendCsv } from './csv.ts'
 import { FINANCE, fileLink, printButton, slices, totals } from './finance-parts.ts'
 import { backLink } from './form-parts.ts'
 import { type Column, card, heading, moment, money, nothing, pager, table } from './parts.ts'
+import { readLines } from './statement.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { WITHDRAWALS } from './withdrawals-texts.ts'
 
@@ -33,15 +39,13 @@ function find({ app, company, params }: Visit): Promise<Withdrawal> {
   return findWithdrawal(app.db, company.id, id)
 }
 
-async function readLines(
-  { app, company, can }: Visit,
-  contents: Contents,
-  part: Parameters<typeof readMovements>[3],
-): Promise<NamedLine[]> {
-  const lines = (await readMovements(app.db, company.id, contents, part)).map(lineOf)
-  if (!can('payments:read')) return lines.map((line) => ({ ...line, name: null }))
-  const { db, vault } = app
-  return withNames({ db, vault, companyId: company.id, source: bookedSource(company) }, lines)
+/** The entries that released the money of the charges, and their sums. */
+async function chargesIn({ app, company }: Visit, withdrawal: Withdrawal) {
+  const { since, ...period } = await contentsOf(app.db, withdrawal)
+  const [entries] = await readPeriods(app, company, [period])
+  const kinds = MOVEMENTS.sales
+  const filter: MovementFilter = { account: STATEMENT_ACCOUNT, range: entries!, kinds }
+  return { since, filter, sums: sumMoved(entries!.movements, kinds) }
 }
 
 /** The links of a completed withdrawal to its receipt and to its charges. */
@@ -57,16 +61,17 @@ export const completedLinks = (visit: Visit, withdrawal: Withdrawal): Html | fal
 
 /** The charges that a withdrawal contains, the newest first. */
 async function showContents(visit: Visit): Promise<FastifyReply> {
-  const { app, company, language, query } = visit
+  const { language, query } = visit
   const texts = WITHDRAWALS[language]
   const withdrawal = await find(visit)
   if (!hasContents(withdrawal)) return visit.redirect(pathOf(withdrawal))
-  const contents = await contentsOf(app.db, withdrawal)
+  const { since, filter, sums } = await chargesIn(visit, withdrawal)
   const after = /^\d{1,15}$/.test(query.after ?? '') ? Number(query.after) : null
-  const [found, sums] = await Promise.all([
-    readLines(visit, contents, { order: 'newest first', limit: PAGE_SIZE + 1, after }),
-    sumMovements(app.db, company.id, contents),
-  ])
+  const found = await readLines(visit, filter, {
+    order: 'newest first',
+    limit: PAGE_SIZE + 1,
+    after,
+  })
   const lines = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? String(lines.at(-1)!.entry) : null
   const title = texts.contentsOf(formatReais(withdrawal.value))
@@ -75,7 +80,7 @@ async function showContents(visit: Visit): Promise<FastifyReply> {
 ${heading(title, actions)}
 ${card(
   null,
-  html`<p>${texts.contentsHint(contents.since && formatMoment(contents.since))}</p>
+  html`<p>${texts.contentsHint(since && formatMoment(since))}</p>
 ${totals([
   [texts.chargeCount(sums.count), money(sums.entered)],
   [texts.withdrawn, money(withdrawal.value)],
@@ -106,9 +111,9 @@ function columnsOf(visit: Visit): Column<NamedLine>[] {
 async function sendContents(visit: Visit): Promise<FastifyReply> {
   const withdrawal = await find(visit)
   if (!hasContents(withdrawal)) return visit.redirect(pathOf(withdrawal))
-  const contents = await contentsOf(visit.app.db, withdrawal)
+  const { filter } = await chargesIn(visit, withdrawal)
   const read = (after: number | null) =>
-    readLines(visit, contents, { order: 'oldest first', limit: SLICE, after })
+    readLines(visit, filter, { order: 'oldest first', limit: SLICE, after })
   async function* pieces() {
     yield LINE_WRITER.heading
     for await (const lines of slices(SLICE, read, ({ entry }: NamedLine) => entry)) {
