@@ -45,7 +45,8 @@ for (const [name, visit, language] of LOOKS) {
     const client = await local.client()
     await makePaid(local, client, 1990)
     const { open } = await visitorOf(client.company, visit, { language })
-    const page = await open('/balance')
+    await isFine(await open('/balance'))
+    const page = await open('/balance/entries')
     const words = language === 'pt' ? ['Tipo', 'Cobrança paga'] : ['Type', 'Charge paid']
     await isFine(page)
     await page.getByLabel(words[0]!).selectOption({ label: words[1]! })

@@ -29,7 +29,7 @@ test('each entry has the balance that was stored with it, and a link to what it 
   const endToEndId = await makeUnmatched(api, other, 700)
   const withdrawal = await start(other, 5000)
   const owner = await signIn(api, other.company)
-  const { text } = await owner.get('/balance')
+  const { text } = await owner.get('/balance/entries')
   assert.match(text, /nº 2.*?\+ R\$ 19,90.*?A liberar.*?R\$ 19,90/s)
   assert.match(text, /nº 3.*?\+ R\$ 5,00.*?A liberar.*?R\$ 24,90/s)
   assert.match(text, /Saque reservado.*?Disponível.*?R\$ 950,00.*?Reservado.*?R\$ 50,00/s)
@@ -49,19 +49,19 @@ test('a refund links to its charge, or to the unmatched payment that goes back',
   const endToEndId = await makeUnmatched(api, other, 700)
   await other.post(`/payment/unmatched/${endToEndId}/refund`)
   const owner = await signIn(api, other.company)
-  const { text } = await owner.get('/balance?type=REFUND_HELD')
+  const { text } = await owner.get('/balance/entries?type=REFUND_HELD')
   const links = [...text.matchAll(/ · <a href="([^"]+)"/g)].map(([, path]) => path)
   assert.deepEqual(links, [`${owner.home}/unmatched/${endToEndId}`, `${owner.home}/charges/${id}`])
 })
 
-test('a statement is filtered by type and period, in the time of São Paulo', async () => {
+test('the entries of the ledger are filtered by type and period, in the time of São Paulo', async () => {
   const other = await api.client()
   await makePaid(api, other, 1111)
   api.clock.advance(12 * 3600 + 60)
   await makePaid(api, other, 2222)
   const owner = await signIn(api, other.company)
   const of = async (query: string) => {
-    const { text } = await owner.get(`/balance?${query}`)
+    const { text } = await owner.get(`/balance/entries?${query}`)
     return ['R$ 1.000,00', 'R$ 11,11', 'R$ 22,22'].map((amount) => text.includes(`+ ${amount}`))
   }
   const [day, next] = ['2026-08-20', '2026-08-21']
@@ -70,10 +70,16 @@ test('a statement is filtered by type and period, in the time of São Paulo', as
   assert.deepEqual(await of(`to=${day}`), [true, true, false])
   assert.deepEqual(await of(`from=${next}&type=`), [false, false, true])
   assert.deepEqual(await of(`from=${next}&to=${day}`), [false, false, false])
-  assert.match((await owner.get(`/balance?from=${next}&to=${day}`)).text, /anterior à inicial/)
-  assert.match((await owner.get('/balance?from=2026-02-30')).text, /Informe um dia válido/)
-  assert.match((await owner.get('/balance?type=BANK_RETURN')).text, /corresponde aos filtros/)
-  assert.equal((await owner.get('/balance?after=%27&type=x')).status, 200)
+  assert.match(
+    (await owner.get(`/balance/entries?from=${next}&to=${day}`)).text,
+    /anterior à inicial/,
+  )
+  assert.match((await owner.get('/balance/entries?from=2026-02-30')).text, /Informe um dia válido/)
+  assert.match(
+    (await owner.get('/balance/entries?type=BANK_RETURN')).text,
+    /corresponde aos filtros/,
+  )
+  assert.equal((await owner.get('/balance/entries?after=%27&type=x')).status, 200)
 })
 
 test('the pages and the file have every entry once, the file in the Brazilian dialect', async () => {
@@ -86,7 +92,7 @@ test('the pages and the file have every entry once, the file in the Brazilian di
     [client.company.id, api.clock.now()],
   )
   const seen: number[] = []
-  for (let path: string | undefined = '/balance?type=CHARGE_PAID'; path; ) {
+  for (let path: string | undefined = '/balance/entries?type=CHARGE_PAID'; path; ) {
     const { text } = await owner.get(path)
     seen.push(...[...text.matchAll(/nº (\d+)/g)].map(([, entry]) => Number(entry)))
     path = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&')

@@ -145,7 +145,7 @@ test('the file has all that is filtered, for spreadsheets in Brazil', async () =
   assert.deepEqual(await linesOf(viewer, { q: 'charge of nobody' }), [])
   const { text } = await viewer.get('/charges.csv')
   assert.match(text, /^Cobrança;Sua referência;.*;Primeiro saque após a liberação;Faltou;/)
-  assert.match(text, /^.*;Faltou;Vencimento;Multa;Juros;Desconto;Abatimento\r\n/)
+  assert.match(text, /^.*;Faltou;Vencimento;Multa;Juros;Desconto;Abatimento;E-mail do pagador\r\n/)
 })
 
 test('the file has the first withdrawal after the money was released', async () => {
@@ -156,7 +156,7 @@ test('the file has the first withdrawal after the money was released', async () 
   api.clock.advance(61)
   await releaseDueCharges.run(api.app)
   const owner = await signIn(api, client.company)
-  const last = async () => (await linesOf(owner)).find(([charge]) => charge === id)!.at(-7)
+  const last = async () => (await linesOf(owner)).find(([charge]) => charge === id)!.at(-8)
   assert.equal(await last(), '')
   api.clock.advance(60)
   await confirmed(api, client, 2000)

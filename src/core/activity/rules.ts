@@ -63,6 +63,7 @@ const OWN_ACTIONS = [
   'company.suspend',
   'company.move',
   'company.update',
+  'file.download',
   'invitation.cancel',
   'invitation.resend',
   'key.create',

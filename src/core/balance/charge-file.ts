@@ -4,7 +4,7 @@ import { type Column, csvWriter } from '../../lib/csv.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
-import { csvColumnsForPeople } from '../charges/csv.ts'
+import { csvColumnsForPeople, emailColumn } from '../charges/csv.ts'
 import type { Charge } from '../charges/rules.ts'
 import { findFirstCompleted } from '../withdrawals/store.ts'
 
@@ -49,8 +49,8 @@ const partColumn = ([part, title, sign]: (typeof PARTS)[number]): Column<DatedCh
   },
 })
 
-const columnsOf = (vault: Vault): Column<DatedCharge>[] => [
-  ...csvColumnsForPeople(vault),
+const columnsOf = (vault: Vault, isWhole: boolean): Column<DatedCharge>[] => [
+  ...csvColumnsForPeople(vault, isWhole),
   {
     name: 'first_withdrawal_at',
     title: 'Primeiro saque após a liberação',
@@ -63,7 +63,12 @@ const columnsOf = (vault: Vault): Column<DatedCharge>[] => [
   },
   { name: 'due_date', title: 'Vencimento', of: ({ due }) => due?.terms.dueDate ?? null },
   ...PARTS.map(partColumn),
+  emailColumn(vault, isWhole),
 ]
 
-/** The file of charges that people download. New columns are added at the end. */
-export const chargeFileWriter = (vault: Vault) => csvWriter(columnsOf(vault), BRAZILIAN)
+/**
+ * The file of charges that people download. New columns are added at the end. `isWhole`: the person
+ * may see tax ids and e-mail addresses of payers.
+ */
+export const chargeFileWriter = (vault: Vault, isWhole: boolean) =>
+  csvWriter(columnsOf(vault, isWhole), BRAZILIAN)

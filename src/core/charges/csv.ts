@@ -1,7 +1,8 @@
 import type { Column } from '../../lib/csv.ts'
 import { toPublic } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
-import { maskTaxId } from '../../pix/tax-id.ts'
+import { maskEmail } from '../../pix/masks.ts'
+import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
 import { openPerson } from '../customers/sealing.ts'
 import type { Charge, ChargeKind, ChargeStatus, PaymentStatus } from './rules.ts'
 
@@ -58,18 +59,33 @@ export const CSV_COLUMNS: Column<Charge>[] = [
   { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
 ]
 
-/** More columns for a file that people read. */
-export const csvColumnsForPeople = (vault: Vault): Column<Charge>[] => [
+/** More columns for a file that people read. `isWhole`: they may see the tax ids of payers. */
+export const csvColumnsForPeople = (vault: Vault, isWhole = false): Column<Charge>[] => [
   ...CSV_COLUMNS,
-  { name: 'payer_tax_id', title: 'CPF/CNPJ do pagador', of: (charge) => taxIdOf(vault, charge) },
+  {
+    name: 'payer_tax_id',
+    title: 'CPF/CNPJ do pagador',
+    of: (charge) => taxIdOf(vault, charge, isWhole),
+  },
   { name: 'items', title: 'Itens', of: itemsOf },
   { name: 'withdrawable_at', title: 'Disponível para saque em', of: ({ releaseAt }) => releaseAt },
   { name: 'description', title: 'Descrição', of: ({ description }) => description },
 ]
 
-function taxIdOf(vault: Vault, { companyId, payer }: Charge): string | null {
-  return payer && maskTaxId(openPerson(vault, companyId, payer).taxId)
+function taxIdOf(vault: Vault, { companyId, payer }: Charge, isWhole: boolean): string | null {
+  const taxId = payer && openPerson(vault, companyId, payer).taxId
+  return taxId && (isWhole ? punctuateTaxId(taxId) : maskTaxId(taxId))
 }
+
+/** The e-mail address of the payer, as the page of the charge shows it. */
+export const emailColumn = (vault: Vault, isWhole: boolean): Column<Charge> => ({
+  name: 'payer_email',
+  title: 'E-mail do pagador',
+  of: ({ companyId, payer }) => {
+    const email = payer && openPerson(vault, companyId, payer).email
+    return email ? (isWhole ? email : maskEmail(email)) : null
+  },
+})
 
 function itemsOf({ link }: Charge): string | null {
   const items = link?.items ?? []

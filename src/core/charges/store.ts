@@ -248,6 +248,18 @@ export async function insert(
   await tx.query({ name: 'insert_charges', text: INSERT, values })
 }
 
+/** What a line about a charge calls it: its payer, or else what it is for. */
+export type ChargeName = Pick<Charge, 'id' | 'kind'> & { name: string | null }
+
+export async function findNames(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<ChargeName[]> {
+  if (ids.length === 0) return []
+  return tx.query<ChargeName>({
+    text: `select id, kind, coalesce(payer_name, description) as name from charges
+           where company_id = $1 and id = any ($2::uuid[])`,
+    values: [companyId, ids],
+  })
+}
+
 /** The charges of an agreement, newest first. */
 export async function listOfRecurrence(
   tx: Tx,

@@ -73,6 +73,21 @@ type DisputeFilter = Part & { status: DisputeState | null; chargeId: Uuid | null
 export const list = (tx: Tx, companyId: Uuid, filter: DisputeFilter): Promise<Dispute[]> =>
   DISPUTE.list(tx, companyId, filter)
 
+/** The payments that are disputed, by the id of the dispute. */
+export async function findPaymentsOf(
+  tx: Tx,
+  companyId: Uuid,
+  ids: Uuid[],
+): Promise<Map<Uuid, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await tx.query<{ id: Uuid; endToEndId: string }>({
+    text: `select id, end_to_end_id as "endToEndId" from disputes
+           where company_id = $1 and id = any ($2::uuid[])`,
+    values: [companyId, ids],
+  })
+  return new Map(rows.map(({ id, endToEndId }) => [id, endToEndId]))
+}
+
 /**
  * Locks the disputes of a payment, the newest first. The charge and the payment are locked before,
  * so that none is added meanwhile.

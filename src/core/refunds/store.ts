@@ -5,7 +5,7 @@ import type { Source } from '../../provider/port.ts'
 import type { DueKind, DueRequest } from '../due.ts'
 import { type Claim, claimOrders, dueOrders } from '../orders.ts'
 import { TASK } from '../tasks.ts'
-import type { Refund } from './rules.ts'
+import type { Refund, RefundState } from './rules.ts'
 
 const REFUND = companyTableOf<Refund>('refunds', {
   companyId: ['company_id', 'uuid'],
@@ -73,6 +73,38 @@ export const listOfCharge = (
   chargeId: Uuid,
   part: Part,
 ): Promise<Refund[]> => REFUND.list(tx, companyId, { ...part, chargeId })
+
+/** Those that were started from `from` until before `to`. */
+export type RefundFilter = { status: RefundState | null; from: Date; to: Date }
+
+/** Refunds of trials move no money, and are left out. */
+const FILTERED = `company_id = $1 and created_at >= $2 and created_at < $3 and booked
+  and ($4::text is null or status = $4)`
+
+/** The refunds of a period, the newest first. */
+export async function listOfPeriod(
+  tx: Tx,
+  companyId: Uuid,
+  { limit, after, from, to, status }: Part & RefundFilter,
+): Promise<Refund[]> {
+  const rows = await tx.query({
+    text: `${SELECT} where ${FILTERED} and ($5::uuid is null or id < $5) order by id desc limit $6`,
+    values: [companyId, from, to, status, after, limit],
+  })
+  return rows.map(REFUND.read)
+}
+
+/** How many refunds of a period there are of each state, and their sums. */
+export const sumByState = (
+  tx: Tx,
+  companyId: Uuid,
+  { from, to, status }: RefundFilter,
+): Promise<{ status: RefundState; count: number; sum: number }[]> =>
+  tx.query({
+    text: `select status, count(*)::int8 as count, sum(amount)::int8 as sum
+           from refunds where ${FILTERED} group by status`,
+    values: [companyId, from, to, status],
+  })
 
 /** The refunds of payments, by the scheme's ids of the payments. */
 export async function listOfPayments(

@@ -112,6 +112,16 @@ export async function storeReference(
 
 export const { find } = WITHDRAWAL
 
+/** Withdrawals by id, in no order. */
+export async function findMany(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<Withdrawal[]> {
+  if (ids.length === 0) return []
+  const rows = await tx.query({
+    text: `select ${COLUMNS} from withdrawals w where company_id = $1 and id = any ($2::uuid[])`,
+    values: [companyId, ids],
+  })
+  return rows.map(WITHDRAWAL.read)
+}
+
 /** When withdrawals were completed, of those that were. */
 export async function findFinished(
   tx: Tx,
@@ -126,7 +136,10 @@ export async function findFinished(
   return rows.map(({ id, finished_at }) => ({ id, finishedAt: finished_at }))
 }
 
-/** When the first withdrawal that was asked for at or after each moment was completed, or null. */
+/**
+ * When the first withdrawal that was asked for at or after each moment was completed, or null.
+ * Payouts are of the money of recipients.
+ */
 export async function findFirstCompleted(
   tx: Tx,
   companyId: Uuid,
@@ -136,6 +149,7 @@ export async function findFirstCompleted(
   const rows = await tx.query<{ finished_at: Date | null }>({
     text: `select (select w.finished_at from withdrawals w
                    where w.company_id = $1 and w.status = 'COMPLETED' and w.created_at >= m.at
+                     and w.recipient_id is null
                    order by w.created_at limit 1) as finished_at
            from unnest($2::timestamptz[]) with ordinality m (at, position) order by m.position`,
     values: [companyId, moments],
@@ -181,27 +195,71 @@ export const listSpent = (tx: Tx, companyId: Uuid, since: Date): Promise<Spent[]
     values: [companyId, since],
   })
 
-type WithdrawalFilter = Part & { status: Status | null }
+/** Those that were asked for from `from` until before `to`. */
+export type WithdrawalFilter = { status: Status | null; from?: Date | null; to?: Date | null }
 
-/**
- * Newest first. The filter takes a withdrawal whose code has expired as EXPIRED, as every reader
- * does.
- */
+/** The state that every reader takes a withdrawal for, also before a task has written it. */
+const STATE = `case when status = 'PENDING_OTP' and otp_expires_at <= $2 then 'EXPIRED'
+  else status end`
+const FILTERED = `company_id = $1 and ($3::text is null or $3 = ${STATE})
+  and ($4::timestamptz is null or created_at >= $4)
+  and ($5::timestamptz is null or created_at < $5)`
+
+const filterValues = (companyId: Uuid, { status, from, to }: WithdrawalFilter, now: Date) => [
+  companyId,
+  now,
+  status,
+  from ?? null,
+  to ?? null,
+]
+
+/** Newest first. */
 export async function list(
   tx: Tx,
   companyId: Uuid,
-  { limit, after, status }: WithdrawalFilter,
+  { limit, after, ...filter }: Part & WithdrawalFilter,
   now: Date,
 ): Promise<Withdrawal[]> {
   const rows = await tx.query({
     text: `select ${COLUMNS} from withdrawals w
-           where company_id = $1 and ($2::uuid is null or id < $2)
-             and ($3::text is null or $3 = case
-               when status = 'PENDING_OTP' and otp_expires_at <= $4 then 'EXPIRED' else status end)
-           order by id desc limit $5`,
-    values: [companyId, after, status, now, limit],
+           where ${FILTERED} and ($6::uuid is null or id < $6) order by id desc limit $7`,
+    values: [...filterValues(companyId, filter, now), after, limit],
   })
   return rows.map(WITHDRAWAL.read)
+}
+
+export type StateSum = { status: Status; count: number; sum: number }
+
+/** How many withdrawals there are of each state, and their sums. */
+export const sumByState = (
+  tx: Tx,
+  companyId: Uuid,
+  filter: WithdrawalFilter,
+  now: Date,
+): Promise<StateSum[]> =>
+  tx.query<StateSum>({
+    text: `select ${STATE} as status, count(*)::int8 as count, sum(value)::int8 as sum
+           from withdrawals where ${FILTERED} group by 1`,
+    values: filterValues(companyId, filter, now),
+  })
+
+/**
+ * When the completed withdrawal before this one was asked for, or null. Payouts are of the money of
+ * recipients.
+ */
+export async function findCompletedBefore(
+  tx: Tx,
+  companyId: Uuid,
+  before: Date,
+): Promise<Date | null> {
+  const [row] = await tx.query<{ created_at: Date }>({
+    text: `select created_at from withdrawals
+           where company_id = $1 and status = 'COMPLETED' and created_at < $2
+             and recipient_id is null
+           order by created_at desc limit 1`,
+    values: [companyId, before],
+  })
+  return row?.created_at ?? null
 }
 
 /** Withdrawals whose code was not used in time. */

@@ -39,6 +39,10 @@ const OWN: Record<OwnAction, Words> = {
   },
   'company.suspend': { pt: 'Empresa suspensa', en: 'Company suspended' },
   'company.update': { pt: 'Dados da empresa alterados', en: 'Company changed' },
+  'file.download': {
+    pt: 'Arquivo com dados de clientes baixado',
+    en: 'File with data of customers downloaded',
+  },
   'invitation.cancel': { pt: 'Convite cancelado', en: 'Invitation canceled' },
   'invitation.resend': { pt: 'Convite reenviado', en: 'Invitation sent again' },
   'key.create': { pt: 'Chave de API criada', en: 'API key created' },

@@ -180,15 +180,20 @@ const AMOUNTS = ['amount', 'value', 'total', 'price', 'above']
 
 /** What is known beside the record: changed fields, amounts, a role. */
 function detailsText({ language }: LogVisit, { details }: Entry): string {
-  const { fields, replayed, withdrawn, tries, since, role } = ACTIVITY[language]
+  const { fields, filtered, files, lines, replayed, withdrawn, tries, since, role } =
+    ACTIVITY[language]
   const words = Object.entries(details ?? {}).map(([name, value]) => {
     if (Array.isArray(value)) {
-      return value.length > 0 ? `${name === 'fields' ? fields : name}: ${value.join(', ')}` : ''
+      const known = { fields, filters: filtered }
+      const title = known[name as keyof typeof known] ?? name
+      return value.length > 0 ? `${title}: ${value.join(', ')}` : ''
     }
     if (typeof value === 'number' && AMOUNTS.includes(name)) return formatReais(value)
     if (typeof value === 'number' && name === 'replayed') return replayed(value)
     if (typeof value === 'number' && name === 'withdrawn') return withdrawn(value)
     if (typeof value === 'number' && name === 'tries') return tries(value)
+    if (typeof value === 'number' && name === 'lines') return lines(value)
+    if (name === 'file') return files[value as keyof typeof files] ?? String(value)
     if (name === 'hour') return since(formatMoment(new Date(String(value))))
     if (name === 'role') return `${role}: ${roleText(language, String(value))}`
     return `${name}: ${value}`
@@ -323,6 +328,9 @@ const pt = {
     to: 'Até',
   },
   fields: 'Campos',
+  filtered: 'Filtros',
+  files: { charges: 'Cobranças', customers: 'Clientes', subscriptions: 'Assinaturas' },
+  lines: (count: number) => (count === 1 ? '1 linha' : `${count} linhas`),
   replayed: (count: number) => (count === 1 ? '1 entrega' : `${count} entregas`),
   withdrawn: (count: number) =>
     count === 1 ? '1 convite cancelado' : `${count} convites cancelados`,
@@ -383,6 +391,9 @@ const en: Texts = {
     to: 'To',
   },
   fields: 'Fields',
+  filtered: 'Filters',
+  files: { charges: 'Charges', customers: 'Customers', subscriptions: 'Subscriptions' },
+  lines: (count) => (count === 1 ? '1 line' : `${count} lines`),
   replayed: (count) => (count === 1 ? '1 delivery' : `${count} deliveries`),
   withdrawn: (count) => (count === 1 ? '1 invitation withdrawn' : `${count} invitations withdrawn`),
   tries: (count) => (count === 1 ? '1 try' : `${count} tries`),

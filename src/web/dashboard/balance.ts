@@ -1,35 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
-import { type DatedEntry, STATEMENT_WRITERS, withDates } from '../../core/balance/table.ts'
-import {
-  accountsOf,
-  type BalanceView,
-  type ShownEntry,
-  showEntry,
-} from '../../core/balance/view.ts'
-import { findPaymentsOf } from '../../core/refunds/store.ts'
-import { ACCOUNTS, type Account, KINDS, type Kind } from '../../ledger/recipes.ts'
-import { readStatement, type StatementFilter } from '../../ledger/statement.ts'
-import { fromPublic, toPublic } from '../../lib/ids.ts'
-import { formatReais } from '../../lib/money.ts'
-import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
+import { accountsOf, type BalanceView } from '../../core/balance/view.ts'
+import type { Account } from '../../ledger/recipes.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { BALANCE } from './balance-texts.ts'
-import { sendCsv } from './csv.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
-import {
-  type Column,
-  card,
-  heading,
-  moment,
-  money,
-  notFound,
-  nothing,
-  notice,
-  pager,
-  table,
-} from './parts.ts'
+import { entriesRoutes } from './entries.ts'
+import { FINANCE } from './finance-parts.ts'
+import { card, heading, money, notice } from './parts.ts'
+import { statementCard, statementRoutes } from './statement.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { findPending, pendingNotice, startLink } from './withdrawals.ts'
 
@@ -40,15 +18,26 @@ async function showBalance(visit: Visit): Promise<FastifyReply> {
     statementCard(visit),
     findPending(visit),
   ])
-  const list = html`<a class="button quiet slim" href="${visit.url('/closing')}">${texts.closing}</a>
-<a class="button quiet slim" href="${visit.url('/balance/withdrawals')}">${texts.withdrawals}</a>
-<a class="button quiet slim" href="${visit.url('/recipients')}">${texts.recipients}</a>`
-  const body = html`${heading(texts.title, [startLink(visit), list])}
+  const link = (path: string, label: string) =>
+    html`<a class="button quiet slim" href="${visit.url(path)}">${label}</a>`
+  const actions = [
+    startLink(visit, pending),
+    link('/closing', texts.closing),
+    link('/balance/withdrawals', texts.withdrawals),
+    visit.can('payments:read') && link('/refunds', texts.refunds),
+    link('/recipients', texts.recipients),
+  ]
+  const body = html`<div class="no-print">${heading(texts.title, actions)}</div>
 ${pending && pendingNotice(visit, pending)}
 ${balance.available < 0 && notice(texts.negative, 'warn')}
-<div class="figures">${accountsOf(balance).map((account) => figure(visit, account, balance[account]!))}</div>
+<div class="figures balances no-print">${accountsOf(balance).map((account) => figure(visit, account, balance[account]!))}</div>
 ${statement}`
-  return visit.send({ title: texts.title, body, here: 'balance' })
+  return visit.send({
+    title: texts.title,
+    body,
+    here: 'balance',
+    ...FINANCE,
+  })
 }
 
 function figure(visit: Visit, account: Account, cents: number): Html {
@@ -63,161 +52,6 @@ function figure(visit: Visit, account: Account, cents: number): Html {
 
 export const balanceRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/balance', needs: 'balance:read', handle: showBalance },
-  {
-    method: 'GET',
-    path: '/balance/statement.csv',
-    needs: 'balance:read',
-    handle: (visit) => sendCsv(visit, 'extrato.csv', statementFile(visit)),
-  },
+  ...statementRoutes,
+  ...entriesRoutes,
 ]
-
-const PAGE_SIZE = 50
-/** So many entries of a file are written before other requests are served. */
-const SLICE = 100
-
-type Chosen = Pick<StatementFilter, 'kind' | 'from' | 'to'>
-
-/** The filters of the URL. A day that is none is not used, and the form marks it. */
-function chosenOf({ query }: Visit): Chosen {
-  const { type, from, to } = query
-  return {
-    kind: KINDS.includes(type as Kind) ? (type as Kind) : null,
-    from: from && isLocalDate(from) ? startOfPeriod(from) : null,
-    to: to && isLocalDate(to) ? endOfPeriod(to) : null,
-  }
-}
-
-const read = (
-  { app, company }: Visit,
-  chosen: Chosen,
-  limit: number,
-  after: number | null,
-): ReturnType<typeof readStatement> =>
-  readStatement(app.db, company.id, {
-    ...chosen,
-    order: 'newest first',
-    account: null,
-    limit,
-    after,
-  })
-
-/** The entries of the ledger with the balances that were stored with each of them. */
-async function statementCard(visit: Visit): Promise<Html> {
-  const { language, query } = visit
-  const texts = BALANCE[language]
-  const chosen = chosenOf(visit)
-  const after = /^\d{1,15}$/.test(query.after ?? '') ? Number(query.after) : null
-  // One more than the page holds shows whether there is a next page.
-  const found = await read(visit, chosen, PAGE_SIZE + 1, after)
-  const entries = found.slice(0, PAGE_SIZE)
-  const next = found.length > PAGE_SIZE ? String(entries.at(-1)!.entry) : null
-  const isFiltered = Object.values(chosen).some((value) => value !== null)
-  const search = new URLSearchParams(filtersOf(visit))
-  const file = html`<a class="button quiet slim" href="${visit.url(`/balance/statement.csv?${search}`)}" download>${icon('download')}<span>${texts.csv}</span></a>`
-  const shown = entries.map(showEntry)
-  const refunded = await findRefunded(visit, shown)
-  const list = table(
-    texts.statement,
-    columnsOf(visit, refunded),
-    shown,
-    isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
-  )
-  return card(
-    null,
-    html`<div class="heading"><h2>${texts.statement}</h2><div class="actions">${file}</div></div>
-${filters(visit)}${list}${pager(visit, next)}`,
-  )
-}
-
-/** The unmatched payments that refunds of the page return, by the reference of the entry. */
-async function findRefunded(
-  { app, company }: Visit,
-  entries: ShownEntry[],
-): Promise<Map<string, string>> {
-  const ids = entries.flatMap(({ reference, chargeId }) =>
-    chargeId === undefined ? (fromPublic('rfnd', reference) ?? []) : [],
-  )
-  const found = await findPaymentsOf(app.db, company.id, ids)
-  return new Map([...found].map(([id, endToEndId]) => [toPublic('rfnd', id), endToEndId]))
-}
-
-function filtersOf({ query: { type, from, to } }: Visit): Record<string, string> {
-  const given = Object.entries({ type, from, to }).filter(([, value]) => value)
-  return Object.fromEntries(given) as Record<string, string>
-}
-
-function filters(visit: Visit): Html {
-  const texts = BALANCE[visit.language]
-  const kinds = KINDS.map((kind) => ({ value: kind, label: texts.kinds[kind] }))
-  return filterForm(visit, [
-    selectFilter(visit, 'type', texts.type, texts.allTypes, kinds),
-    dayFilter(visit, 'from', texts.from),
-    dayFilter(visit, 'to', texts.to),
-  ])
-}
-
-function columnsOf(visit: Visit, refunded: Map<string, string>): Column<ShownEntry>[] {
-  const texts = BALANCE[visit.language]
-  const { columns, kinds, number } = texts
-  return [
-    {
-      title: columns.entry,
-      kind: 'main',
-      of: (entry) =>
-        html`${kinds[entry.type]}<span class="soft small below">${number(entry.entry)}${linkOf(visit, entry, refunded)}</span>`,
-    },
-    { title: columns.at, of: ({ createdAt }) => moment(createdAt) },
-    { title: columns.amount, kind: 'number', of: signedAmount },
-    { title: columns.after, kind: 'number', of: (entry) => balanceAfter(entry, texts.accounts) },
-  ]
-}
-
-/** The charge, withdrawal or payment that an entry is about. */
-function linkOf(
-  visit: Visit,
-  { type, reference, chargeId }: ShownEntry,
-  refunded: Map<string, string>,
-): Html | null {
-  const texts = BALANCE[visit.language]
-  const link = (path: string, label: string) => html` · <a href="${visit.url(path)}">${label}</a>`
-  if (type.startsWith('WITHDRAWAL_')) {
-    return link(`/balance/withdrawals/${reference}`, texts.withdrawal)
-  }
-  if (!visit.can('payments:read')) return null
-  const payment = type.startsWith('PAYMENT_') ? reference : refunded.get(reference)
-  if (payment !== undefined) return link(`/unmatched/${payment}`, texts.payment)
-  return chargeId === undefined ? null : link(`/charges/${chargeId}`, texts.charge)
-}
-
-/** Money from outside has a plus, money that leaves a minus, and money that stays has neither. */
-function signedAmount({ debit, credit, amount }: ShownEntry): Html {
-  const sign = debit === 'bank' ? '+ ' : credit === 'bank' ? '− ' : ''
-  return html`<span class="money${debit === 'bank' && ' in'}">${sign}${formatReais(amount)}</span>`
-}
-
-/** The balances that the entry has changed, as they were stored with it. */
-function balanceAfter({ debit, credit, balance }: ShownEntry, names: Record<Account, string>) {
-  const changed = ACCOUNTS.filter((account) => account === debit || account === credit)
-  return html`<span class="lines">${changed.map(
-    (account) =>
-      html`<span><span class="soft small">${names[account]}</span> <span class="money">${formatReais(balance[account] ?? 0)}</span></span>`,
-  )}</span>`
-}
-
-/** All entries that match, as a file for spreadsheets in Brazil. */
-async function* statementFile(visit: Visit): AsyncGenerator<string> {
-  const { heading, line } = STATEMENT_WRITERS.br
-  const chosen = chosenOf(visit)
-  yield heading
-  for (let after: number | null = null; ; ) {
-    const entries = await read(visit, chosen, SLICE, after)
-    const shown: DatedEntry[] = await withDates(
-      visit.app.db,
-      visit.company.id,
-      entries.map(showEntry),
-    )
-    yield shown.map(line).join('')
-    if (entries.length < SLICE) return
-    after = entries.at(-1)!.entry
-  }
-}

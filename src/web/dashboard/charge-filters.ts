@@ -12,15 +12,8 @@ import { formatDay, isLocalDate, type LocalDate } from '../../pix/local-time.ts'
 import type { Field, Option } from '../forms.ts'
 import type { Html } from '../html.ts'
 import { CHARGES, type ChargeTab } from './charges-texts.ts'
-import {
-  type Chip,
-  chosenChips,
-  daysOf,
-  findForm,
-  PERIODS,
-  type PeriodName,
-  withFilters,
-} from './list-parts.ts'
+import { type Chip, chosenChips, findForm, withFilters } from './list-parts.ts'
+import { daysOf, PERIODS, type PeriodName } from './periods.ts'
 import type { Visit } from './visit.ts'
 
 /** What each tab selects. */
@@ -107,7 +100,10 @@ function readDays({ query, language, app }: Visit, faults: Filters['faults']): F
   const texts = CHARGES[language]
   const by = query.by === 'paid' ? 'paid' : 'created'
   const period = oneOf(PERIODS, query.period)
-  if (period && !query.from && !query.to) return { by, ...daysOf(period, app.clock.now()) }
+  if (period && !query.from && !query.to) {
+    const { first, last } = daysOf(period, localDateOf(app.clock.now()))
+    return { by, from: first, to: last }
+  }
   const [from, to] = [query.from, query.to].map((day) => (day && isLocalDate(day) ? day : null))
   if (query.from && !from) faults.from = texts.wrongDay
   if (query.to && !to) faults.to = texts.wrongDay

@@ -35,7 +35,7 @@ import {
 } from './charge-filters.ts'
 import { countTabs, MAX_COUNTED, type Sums, sumsLine, sumsOf } from './charge-sums.ts'
 import { CHARGES, type ChargeTab } from './charges-texts.ts'
-import { sendCsv } from './csv.ts'
+import { recordFile, sendCsv } from './csv.ts'
 import { tabs } from './form-parts.ts'
 import {
   type Count,
@@ -264,16 +264,17 @@ async function download(visit: Visit): Promise<FastifyReply> {
   if (ids?.length === 0) return visit.redirect('/charges', 'none')
   const filters = { ...query, ...(tab ? TABS[tab] : {}), ...(ids ? { ids } : {}) }
   const { query: sought, charges } = await findPage(visit, filters, 1)
-  const { isMore } = await countCharges(searching(visit), sought, MAX_LINES)
+  const { count, isMore } = await countCharges(searching(visit), sought, MAX_LINES)
   if (isMore) return visit.redirect(`/charges?${search}`, 'too-long')
   const pieces = fileOf(visit, charges.length === 0 ? null : sought)
+  await recordFile(visit, 'charges', urlFilters(visit), charges.length === 0 ? 0 : count)
   const day = localDateOf(visit.app.clock.now())
   return sendCsv(visit, `${CHARGES[visit.language].file}-${day}.csv`, pieces)
 }
 
 async function* fileOf(visit: Visit, query: Query | null): AsyncGenerator<string> {
   const { app, company } = visit
-  const { heading, line } = chargeFileWriter(app.vault)
+  const { heading, line } = chargeFileWriter(app.vault, visit.can('payments:write'))
   const where = searching(visit)
   yield heading
   for (let after: Uuid | null = null; query !== null; ) {

@@ -27,6 +27,7 @@ const FIELDS_PT: Record<CustomerField, FieldTexts> = {
 }
 
 const pt = {
+  csv: 'Baixar CSV',
   title: 'Clientes',
   make: 'Novo cliente',
   makeButton: 'Criar cliente',
@@ -82,6 +83,7 @@ const pt = {
 type Texts = typeof pt
 
 const en: Texts = {
+  csv: 'Download CSV',
   title: 'Customers',
   make: 'New customer',
   makeButton: 'Create customer',

@@ -28,6 +28,7 @@ import { facts } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
+import { fileLink } from './finance-parts.ts'
 import type { FormFault } from './form-parts.ts'
 import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
 import { findForm, listCard, listHead, toList } from './list-parts.ts'
@@ -81,8 +82,9 @@ async function list(visit: Visit): Promise<Html> {
     data,
     text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
+  const file = fileLink(visit, '/customers.csv', text ? { q: text } : {}, texts.csv)
   return html`${toList(visit)}${listHead(searchForm(visit, text))}${listCard(
-    html`${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
+    html`<div class="actions">${file}</div>${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
   )}`
 }
 

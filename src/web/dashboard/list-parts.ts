@@ -1,8 +1,8 @@
 import type { Language } from '../../lib/language.ts'
-import { addDays, addMonths, type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import { type Field, field } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
+import { PERIODS, type PeriodName } from './periods.ts'
 import type { Visit } from './visit.ts'
 
 const LIST = {
@@ -56,16 +56,9 @@ export function withFilters(
   return url(search.size > 0 ? `${path}?${search}` : path)
 }
 
-export const PERIODS = ['today', '7d', 'month', 'last'] as const
-export type PeriodName = (typeof PERIODS)[number]
-
-/** The first and the last day of a named period. */
-export function daysOf(name: PeriodName, now: Date): { from: LocalDate; to: LocalDate } {
-  const today = localDateOf(now)
-  const first = `${today.slice(0, 8)}01`
-  if (name === 'last') return { from: addMonths(first, -1), to: addDays(first, -1) }
-  return { from: { today, '7d': addDays(today, -6), month: first }[name], to: today }
-}
+/** What periods are called. */
+export const periodWords = (language: Language): Record<PeriodName, string> =>
+  LIST[language].periods
 
 export type Chip = { label: string; href: string; isHere?: boolean; isRemovable?: boolean }
 

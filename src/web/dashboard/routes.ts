@@ -7,6 +7,7 @@ import { chargeShareRoutes } from './charge-share.ts'
 import { chargesRoutes } from './charges.ts'
 import { closingRoutes } from './closing.ts'
 import { counterRoutes } from './counter.ts'
+import { customerFileRoutes } from './customer-file.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
@@ -22,6 +23,7 @@ import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
 import { refundRoutes } from './refund.ts'
+import { refundsRoutes } from './refunds.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { reportsRoutes } from './reports.ts'
@@ -49,12 +51,14 @@ export const ROUTES: DashboardRoute[] = [
   ...counterRoutes,
   ...plansRoutes,
   ...customersRoutes,
+  ...customerFileRoutes,
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
   ...reportsRoutes,
   ...closingRoutes,
   ...withdrawalsRoutes,
+  ...refundsRoutes,
   ...approvalsRoutes,
   ...recipientsRoutes,
   ...unmatchedRoutes,

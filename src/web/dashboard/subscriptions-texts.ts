@@ -12,6 +12,7 @@ export type Choice =
   | 'links'
 
 const pt = {
+  csv: 'Baixar CSV',
   ...AGREEMENT.pt,
   title: 'Assinaturas',
   filters: 'Filtrar assinaturas',
@@ -92,6 +93,7 @@ const pt = {
 type Texts = typeof pt
 
 const en: Texts = {
+  csv: 'Download CSV',
   ...AGREEMENT.en,
   title: 'Subscriptions',
   filters: 'Filter subscriptions',

@@ -30,7 +30,9 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { facts } from '../parts.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
+import { recordFile, sendCsv } from './csv.ts'
 import { searchCustomers } from './customers.ts'
+import { fileLink, slices } from './finance-parts.ts'
 import { backLink, confirmation, type FormFault, tabs, tryForm } from './form-parts.ts'
 import { type Count, countOf, findForm, listCard, listHead, toList } from './list-parts.ts'
 import {
@@ -50,6 +52,7 @@ import {
 import { makeLink } from './record-pages.ts'
 import { savedViews, viewsNotice } from './saved-views.ts'
 import { chargePill, subscriptionPill } from './states.ts'
+import { subscriptionWriter } from './subscription-file.ts'
 import { type Choice, SUBSCRIPTIONS } from './subscriptions-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -74,8 +77,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const texts = SUBSCRIPTIONS[language]
   const choice = choiceOf(query.state)
   const text = query.q?.trim() ?? ''
-  const customerIds = text ? await payersOf(visit, text) : null
-  const filter = { ...FILTERS[choice], customerId: null, customerIds }
+  const filter = { ...FILTERS[choice], customerId: null, customerIds: await payersIn(visit) }
   const after = query.after ? fromPublic('rec', query.after) : null
   const now = app.clock.now()
   const page = { limit: PAGE_SIZE + 1, after }
@@ -88,11 +90,12 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const ids = shown.map(({ id }) => id)
   const open = await listOpenOfMany(app.db, company.id, ids)
   const make = visit.can('payments:write') && makeLink(visit, '/new/subscription', texts.make)
+  const file = fileLink(visit, '/subscriptions.csv', urlFilters(visit), texts.csv)
   const none = choice === 'all' && !text ? nothing(language, texts.none) : notFound(texts.noneFound)
   return visit.send({
     title: texts.title,
     here: 'subscriptions',
-    body: html`${toList(visit)}${heading(texts.title, make)}${doneNotice(visit, texts.done)}${viewsNotice(visit)}
+    body: html`${toList(visit)}${heading(texts.title, html`${file}${make}`)}${doneNotice(visit, texts.done)}${viewsNotice(visit)}
 ${listHead(
   searchForm(visit, text),
   choiceTabs(visit, choice, counts),
@@ -105,10 +108,13 @@ ${listCard(html`${shown.length === 0 ? none : listOf(visit, shown, open)}${pager
 /** So many payers of a name are looked for. */
 const MAX_PAYERS = 100
 
-const payersOf = async (visit: Visit, text: string): Promise<Uuid[]> =>
-  (await searchCustomers(visit, text, { limit: MAX_PAYERS })).data.map(
-    ({ id }) => fromPublic('clnt', id)!,
-  )
+/** The payers whom the search box names. Null: it is empty. */
+async function payersIn(visit: Visit): Promise<Uuid[] | null> {
+  const text = visit.query.q?.trim() ?? ''
+  if (!text) return null
+  const { data } = await searchCustomers(visit, text, { limit: MAX_PAYERS })
+  return data.map(({ id }) => fromPublic('clnt', id)!)
+}
 
 const urlFilters = ({ query: { q, state } }: Visit): Record<string, string> => ({
   ...(q ? { q } : {}),
@@ -174,6 +180,28 @@ function searchForm(visit: Visit, text: string): Html {
   }
   const kept: Record<string, string> = state ? { state } : {}
   return findForm(visit, '/subscriptions', { box, kept, fields: [], inUse: 0, isOpen: false })
+}
+
+/** So many lines of a file are written before other requests are served. */
+const SLICE = 100
+
+/** All subscriptions or links that match, the newest first. */
+async function sendList(visit: Visit): Promise<FastifyReply> {
+  const { app, company } = visit
+  const choice = choiceOf(visit.query.state)
+  const now = app.clock.now()
+  const filter = { ...FILTERS[choice], customerId: null, customerIds: await payersIn(visit) }
+  const read = (after: Uuid | null) =>
+    search(app.db, company.id, filter, { limit: SLICE, after }, now)
+  const { heading, line } = subscriptionWriter(app.vault, visit.can('payments:write'))
+  async function* pieces() {
+    yield heading
+    for await (const part of slices(SLICE, read, ({ id }: Recurrence) => id)) {
+      yield part.map((one) => line(asOf(one, now))).join('')
+    }
+  }
+  await recordFile(visit, 'subscriptions', choice === 'all' ? {} : { state: choice })
+  return sendCsv(visit, `assinaturas-${localDateOf(now)}.csv`, pieces())
 }
 
 function listOf({ language, url, app }: Visit, shown: Recurrence[], open: Billing[]): Html {
@@ -280,6 +308,7 @@ const PATH = '/subscriptions/:id'
 
 export const subscriptionsRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/subscriptions', needs: 'payments:read', handle: showList },
+  { method: 'GET', path: '/subscriptions.csv', needs: 'payments:read', handle: sendList },
   { method: 'GET', path: PATH, needs: 'payments:read', handle: showOne },
   { method: 'GET', path: `${PATH}/cancel`, needs: 'payments:write', handle: askToCancel },
   { method: 'POST', path: `${PATH}/cancel`, needs: 'payments:write', handle: cancel },

@@ -13,7 +13,7 @@ import {
   type Withdrawal,
 } from '../../core/withdrawals/rules.ts'
 import type { WithdrawalView } from '../../core/withdrawals/view.ts'
-import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
+import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { maskEmail } from '../../pix/masks.ts'
@@ -21,11 +21,12 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
-import { type FormFault, tryForm } from './form-parts.ts'
+import { backLink, type FormFault, tryForm } from './form-parts.ts'
 import { card, doneNotice, heading, moment, money, notice, pill, type Tone } from './parts.ts'
 import { hasConfirmed } from './signed-in.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { WITHDRAWALS } from './withdrawals-texts.ts'
+import { completedLinks } from './withdrawn.ts'
 
 export type ShownWithdrawal = Static<typeof WithdrawalView>
 
@@ -59,27 +60,29 @@ export async function showWithdrawal(
   fault: FormFault | null = null,
   code = '',
 ): Promise<FastifyReply> {
-  const { language } = visit
+  const { language, app, company } = visit
   const texts = WITHDRAWALS[language]
   const { data: withdrawal } = await read(visit)
   const { value, status, confirmedAt } = withdrawal
   const title = texts.withdrawalOf(formatReais(value))
-  const approval = await approvalParts(visit, fromPublic('wd', withdrawal.id)!)
+  const stored = await findWithdrawal(app.db, company.id, fromPublic('wd', withdrawal.id)!)
+  const approval = await approvalParts(visit, stored)
   const mayCancel = status === 'PENDING_OTP' && visit.can('balance:write')
   const mayConfirm = mayCancel && confirmedAt === undefined
   // A wrong code is explained at its field, as long as there is one.
   const isAtField = mayConfirm && (fault?.isWrong('otp') || fault?.problem.code === 'otp_invalid')
   const done = { ...texts.done, ...APPROVALS[language].done }
-  const body = html`${heading(title, statePill(visit, withdrawal))}
+  const body = html`${backLink(visit, '/balance/withdrawals', texts.title)}
+${heading(title, statePill(visit, withdrawal))}
 ${fault ? !isAtField && fault.notice(language) : doneNotice(visit, done)}
 <div class="columns">${card(
     null,
     html`<p>${whatNext(visit, withdrawal)}</p>${factsOf(visit, withdrawal, approval.facts)}
+${completedLinks(visit, stored)}
 ${mayCancel && !mayConfirm && !approval.mayDecide && html`<div class="actions">${cancelForm(visit, withdrawal)}</div>`}`,
   )}
 <div class="stack">${mayConfirm && codeCard(visit, withdrawal, isAtField ? fault : null, code)}
-${approval.card}</div></div>
-<p><a href="${visit.url('/balance/withdrawals')}">${texts.title}</a></p>`
+${approval.card}</div></div>`
   const failed = fault ? { status: fault.problem.status } : {}
   return visit.send({ title, body, here: 'balance', ...failed })
 }
@@ -115,6 +118,7 @@ function factsOf(
     confirmedAt !== undefined && [texts.confirmedAt, moment(confirmedAt)],
     ...approval,
     finishedAt !== undefined && [columns.finishedAt, moment(finishedAt)],
+    ['ID', html`<code>${withdrawal.id}</code>`],
     status === 'FAILED' && failureReason !== undefined && [texts.reason, failureReason],
     endToEndId !== undefined && [texts.endToEndId, html`<code>${endToEndId}</code>`],
   ])
@@ -236,10 +240,9 @@ type ApprovalParts = {
   mayDecide: boolean
 }
 
-async function approvalParts(visit: Visit, id: Uuid): Promise<ApprovalParts> {
-  const { app, company, language } = visit
+async function approvalParts(visit: Visit, stored: Withdrawal): Promise<ApprovalParts> {
+  const { app, language } = visit
   const texts = APPROVALS[language]
-  const stored = await findWithdrawal(app.db, company.id, id)
   const withdrawal = asOf(stored, app.clock.now())
   const { requestedBy, approvedBy, approvedAt, needsApproval } = withdrawal
   const [requester, approver] = await Promise.all([

@@ -1,53 +1,152 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import type { BalanceView } from '../../core/balance/view.ts'
-import { findLimit } from '../../core/withdrawals/store.ts'
-import type { StartedWithdrawal } from '../../core/withdrawals/view.ts'
+import { asOf, STATUSES, type Status, type Withdrawal } from '../../core/withdrawals/rules.ts'
+import {
+  findLimit,
+  list,
+  type StateSum,
+  sumByState,
+  type WithdrawalFilter,
+} from '../../core/withdrawals/store.ts'
+import { type StartedWithdrawal, showWithdrawal as showView } from '../../core/withdrawals/view.ts'
+import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
+import { endOfPeriod, localDateOf, startOfPeriod } from '../../pix/local-time.ts'
 import { maskPixKey } from '../../pix/masks.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
-import { type FormFault, tryForm } from './form-parts.ts'
+import { sendCsv } from './csv.ts'
+import { dayFilter, filterForm, selectFilter } from './filters.ts'
+import { FINANCE, fileLink, givenOf, slices, totals } from './finance-parts.ts'
+import { givenDays, periodChips } from './finance-periods.ts'
+import { backLink, type FormFault, tryForm } from './form-parts.ts'
 import {
   type Column,
   card,
   heading,
   moment,
   money,
+  notFound,
   nothing,
   notice,
   pager,
   table,
 } from './parts.ts'
-import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { type ShownWithdrawal, statePill, withdrawalRoutes } from './withdrawal.ts'
+import { WITHDRAWAL_WRITER } from './withdrawal-file.ts'
 import { WITHDRAWALS } from './withdrawals-texts.ts'
+import { withdrawnRoutes } from './withdrawn.ts'
 
-const PAGE_SIZE = '25'
+const PAGE_SIZE = 25
+/** So many lines of a file are written before other requests are served. */
+const SLICE = 100
+const FILTERS = ['status', 'from', 'to'] as const
+
+/** The filters of the URL. */
+function filterOf(visit: Visit): WithdrawalFilter {
+  const { from, to } = givenDays(visit) ?? {}
+  return {
+    status: STATUSES.find((status) => status === visit.query.status) ?? null,
+    from: from ? startOfPeriod(from) : null,
+    to: to ? endOfPeriod(to) : null,
+  }
+}
 
 async function showList(visit: Visit): Promise<FastifyReply> {
-  const { language, query } = visit
+  const { language, query, app, company } = visit
   const texts = WITHDRAWALS[language]
-  const { data, next } = await visit.operate<ShownWithdrawal[]>('listWithdrawals', {
-    query: { limit: PAGE_SIZE, ...(query.after ? { after: query.after } : {}) },
-  })
-  const list = table(texts.title, columnsOf(visit), data, nothing(language, texts.none))
+  const [filter, now] = [filterOf(visit), app.clock.now()]
+  const after = fromPublic('wd', query.after ?? '')
+  const [found, sums, pending] = await Promise.all([
+    list(app.db, company.id, { ...filter, limit: PAGE_SIZE + 1, after }, now),
+    sumByState(app.db, company.id, filter, now),
+    findPending(visit),
+  ])
+  const shown = found.slice(0, PAGE_SIZE).map((one) => showView(one, now))
+  const next = found.length > PAGE_SIZE ? shown.at(-1)!.id : null
+  const given = givenOf(visit, FILTERS)
+  const empty =
+    Object.keys(given).length > 0 ? notFound(texts.noneFound) : nothing(language, texts.none)
   const approvals =
     visit.can(['owner']) &&
     html`<a class="button quiet slim" href="${visit.url('/settings/approvals')}">${APPROVALS[language].title}</a>`
-  const body = html`${heading(texts.title, [startLink(visit), approvals])}
-${card(null, html`${list}${pager(visit, next)}`)}
-<p><a href="${visit.url('/balance')}">${DASHBOARD[language].back}</a></p>`
-  return visit.send({ title: texts.title, body, here: 'balance' })
+  const actions = [
+    startLink(visit, pending),
+    fileLink(visit, '/balance/withdrawals.csv', given, texts.csv),
+    approvals,
+  ]
+  const kept = filter.status ? { status: filter.status } : {}
+  const body = html`${backLink(visit, '/balance', texts.balance)}
+${heading(texts.title, actions)}
+${pending && pendingNotice(visit, pending)}
+${periodChips(visit, '/balance/withdrawals', givenDays(visit), { kept, hasAll: true })}
+${card(
+  null,
+  html`${filters(visit)}${sumsOf(visit, sums)}${table(texts.title, columnsOf(visit), shown, empty)}${pager(visit, next)}`,
+)}`
+  return visit.send({ title: texts.title, body, here: 'balance', ...FINANCE })
 }
 
-/** The button to the form, for whoever may use it. */
-export const startLink = (visit: Visit): Html | false =>
-  visit.can('balance:write') &&
-  html`<a class="button slim" href="${visit.url('/balance/withdraw')}">${WITHDRAWALS[visit.language].start}</a>`
+function filters(visit: Visit): Html {
+  const texts = WITHDRAWALS[visit.language]
+  const states = STATUSES.map((value) => ({ value, label: texts.states[value] }))
+  return filterForm(visit, [
+    selectFilter(visit, 'status', texts.columns.status, texts.allStates, states),
+    dayFilter(visit, 'from', texts.from),
+    dayFilter(visit, 'to', texts.to),
+  ])
+}
+
+/** What was sent, what is under way, and apart from both what was not sent. */
+function sumsOf(visit: Visit, sums: StateSum[]): Html {
+  const { totals: names } = WITHDRAWALS[visit.language]
+  const of = (...states: Status[]) => {
+    const some = sums.filter(({ status }) => states.includes(status))
+    const add = (field: 'count' | 'sum') => some.reduce((all, one) => all + one[field], 0)
+    return { count: add('count'), sum: add('sum') }
+  }
+  const [sent, open, failed] = [
+    of('COMPLETED'),
+    of('PENDING_OTP', 'PROCESSING'),
+    of('FAILED', 'EXPIRED', 'CANCELED'),
+  ]
+  return totals([
+    [names.sent(sent.count), html`<strong>${money(sent.sum)}</strong>`],
+    open.count > 0 && [names.open(open.count), money(open.sum)],
+    failed.count > 0 && [names.failed(failed.count), money(failed.sum)],
+  ])
+}
+
+/** All withdrawals that match, the newest first. */
+function sendList(visit: Visit): Promise<FastifyReply> {
+  const { app, company } = visit
+  const [filter, now] = [filterOf(visit), app.clock.now()]
+  const read = (after: Uuid | null) =>
+    list(app.db, company.id, { ...filter, limit: SLICE, after }, now)
+  async function* pieces() {
+    yield WITHDRAWAL_WRITER.heading
+    for await (const part of slices(SLICE, read, ({ id }: Withdrawal) => id)) {
+      yield part.map((one) => WITHDRAWAL_WRITER.line(asOf(one, now))).join('')
+    }
+  }
+  return sendCsv(visit, `saques-${localDateOf(now)}.csv`, pieces())
+}
+
+/**
+ * The button to the form, for whoever may use it. While a withdrawal is open, no other one can be
+ * started, so the button leads to that.
+ */
+export const startLink = (visit: Visit, pending: ShownWithdrawal | null): Html | false => {
+  const texts = WITHDRAWALS[visit.language]
+  if (!visit.can('balance:write')) return false
+  return pending
+    ? html`<a class="button slim" href="${visit.url(`/balance/withdrawals/${pending.id}`)}">${texts.openOne}</a>`
+    : html`<a class="button slim" href="${visit.url('/balance/withdraw')}">${texts.start}</a>`
+}
 
 function columnsOf(visit: Visit): Column<ShownWithdrawal>[] {
   const { columns } = WITHDRAWALS[visit.language]
@@ -61,7 +160,11 @@ function columnsOf(visit: Visit): Column<ShownWithdrawal>[] {
     { title: columns.status, of: (withdrawal) => statePill(visit, withdrawal) },
     { title: columns.at, of: ({ createdAt }) => moment(createdAt) },
     { title: columns.finishedAt, of: ({ finishedAt }) => (finishedAt ? moment(finishedAt) : '–') },
-    { title: columns.destination, of: ({ destination }) => destination },
+    {
+      title: columns.destination,
+      of: ({ destination, recipientId }) =>
+        html`<span class="nowrap small">${destination}</span>${recipientId !== undefined && html`<span class="soft small below">${WITHDRAWALS[visit.language].payout}</span>`}`,
+    },
   ]
 }
 
@@ -92,7 +195,8 @@ async function showForm(visit: Visit, typed: Typed | null = null): Promise<Fasti
   const steps = limit
     ? [...texts.steps, APPROVALS[visit.language].needed(formatReais(limit.above))]
     : texts.steps
-  const body = html`${heading(texts.start)}
+  const body = html`${backLink(visit, '/balance', texts.balance)}
+${heading(texts.start, pending && startLink(visit, pending))}
 ${typed?.fault?.notice(visit.language)}
 ${pending && pendingNotice(visit, pending)}
 <div class="columns">${!pending && formCard(visit, balance.available, typed)}
@@ -100,7 +204,7 @@ ${card(
   texts.stepsTitle,
   html`<ol class="steps">${steps.map((step) => html`<li><span>${step}</span></li>`)}</ol>`,
 )}</div>
-<p><a href="${visit.url('/balance')}">${DASHBOARD[visit.language].back}</a></p>`
+`
   const status = typed ? (typed.fault?.problem.status ?? 400) : 200
   return visit.send({ title: texts.start, body, here: 'balance', status })
 }
@@ -156,6 +260,7 @@ async function start(visit: Visit): Promise<FastifyReply> {
 
 export const withdrawalsRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/balance/withdrawals', needs: 'balance:read', handle: showList },
+  { method: 'GET', path: '/balance/withdrawals.csv', needs: 'balance:read', handle: sendList },
   {
     method: 'GET',
     path: '/balance/withdraw',
@@ -173,4 +278,5 @@ export const withdrawalsRoutes: DashboardRoute[] = [
     handle: start,
   },
   ...withdrawalRoutes,
+  ...withdrawnRoutes,
 ]
