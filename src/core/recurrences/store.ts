@@ -155,6 +155,8 @@ export type RecurrenceFilter = {
   isTemplate: boolean | null
   authStatus: AgreementStatus | null
   customerId: Uuid | null
+  /** Those of any of these customers. */
+  customerIds?: Uuid[] | null
   /** The template through which payers came. */
   originId?: Uuid | null
 }
@@ -166,7 +168,7 @@ export type RecurrenceFilter = {
 export async function search(
   tx: Tx,
   companyId: Uuid,
-  { isTemplate, authStatus, customerId, originId = null }: RecurrenceFilter,
+  { isTemplate, authStatus, customerId, customerIds = null, originId = null }: RecurrenceFilter,
   page: Part,
   now: Date,
 ): Promise<Recurrence[]> {
@@ -177,6 +179,7 @@ export async function search(
   }
   where('is_template = ?', isTemplate)
   where('customer_id = ?', customerId)
+  where('customer_id = any (?::uuid[])', customerIds)
   where('origin_id = ?', originId)
   const listed = (state: string) =>
     `(select ${COLUMNS} from recurrences r where ${conditions.join(' and ')}${state}

@@ -19,6 +19,7 @@ import { recipientsRoutes } from './recipients.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
+import { searchRoutes } from './search.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
 import { todayRoutes } from './today.ts'
@@ -31,6 +32,7 @@ import { withdrawalsRoutes } from './withdrawals.ts'
 /** Every page and every form of the dashboard. Tests walk this table. */
 export const ROUTES: DashboardRoute[] = [
   ...todayRoutes,
+  ...searchRoutes,
   ...chargesRoutes,
   ...chargeRoutes,
   ...newRoutes,
