@@ -88,13 +88,19 @@ export const FOUND_PAGES: FoundPage[] = [
     'equipe usuarios convidar team invite users',
   ),
   of('/settings/activity', OWNERS, 'Atividade', 'Activity', 'auditoria historico quem audit log'),
-  of('//account', ROLES, 'Minha conta', 'My account', 'perfil idioma nome profile language'),
+  of(
+    '//account',
+    ROLES,
+    'Minha conta e senha',
+    'My account and password',
+    'perfil idioma nome trocar sair sessoes profile language change',
+  ),
   of(
     '//account/security',
     ROLES,
-    'Senha e segurança',
-    'Password and security',
-    'trocar dois fatores 2fa codigo passkey sessoes sair change factor sessions',
+    'Segurança da conta',
+    'Account security',
+    'verificacao duas etapas dois fatores 2fa codigo celular passkey factor',
   ),
 ]
 
