@@ -160,6 +160,7 @@ const MAY_USE: Record<string, string[]> = {
     'reminders',
     'tasks.ts',
   ],
+  'records.ts': [],
   refunds: [
     'app.ts',
     'charges',

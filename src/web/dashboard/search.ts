@@ -23,6 +23,7 @@ import { plainTaxId } from '../../pix/tax-id.ts'
 import { cleanTyped } from '../../pix/written.ts'
 import { chargeTxid, namedBy } from '../../provider/txid.ts'
 import { type Html, html, type Shown } from '../html.ts'
+import { icon } from '../layout.ts'
 import { searching, stateOf } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
 import { type ShownCustomer, searchCustomers } from './customers.ts'
@@ -121,7 +122,13 @@ const joined = (parts: (string | null | undefined | false)[]): string =>
 
 function pagesOf(visit: Visit, { text }: Sought): FoundKind {
   const pages = findPages(visit, text)
-  return { found: pages.map(({ path, title }) => ({ path, title: title[visit.language] })) }
+  return {
+    found: pages.map(({ path, title }) => ({
+      path,
+      title: title[visit.language],
+      side: icon('next'),
+    })),
+  }
 }
 
 function customersOf(_visit: Visit, { text, people, hasMorePeople }: Sought): FoundKind {
