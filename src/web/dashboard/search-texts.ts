@@ -2,9 +2,9 @@ import type { Prefix } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 
 const pt = {
-  label: 'Buscar no painel',
+  label: 'Busca geral',
   placeholder: 'Buscar nome, telefone, valor…',
-  button: 'Buscar',
+  button: 'Buscar em tudo',
   title: 'Busca',
   titleFor: (text: string) => `Busca por “${text}”`,
   hint: 'Busque por nome ou parte dele, telefone ou os últimos dígitos, CPF ou CNPJ, e-mail, valor (19,90), sua referência, ID de qualquer registro, ID da transação (E2E) ou o nome de uma página.',
@@ -41,9 +41,9 @@ const pt = {
 type Texts = typeof pt
 
 const en: Texts = {
-  label: 'Search the dashboard',
+  label: 'Find anything',
   placeholder: 'Search name, phone, amount…',
-  button: 'Search',
+  button: 'Find everywhere',
   title: 'Search',
   titleFor: (text) => `Search for “${text}”`,
   hint: 'Search by a name or part of it, a phone or its last digits, CPF or CNPJ, e-mail, amount (19,90), your reference, the ID of any record, transaction ID (E2E), or the name of a page.',
