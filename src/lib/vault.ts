@@ -1,4 +1,5 @@
 import {
+  type Cipheriv,
   createCipheriv,
   createDecipheriv,
   createHmac,
@@ -43,8 +44,8 @@ export type Vault = {
 
 const KEY_ID_BYTES = 4
 const BLOCK_BYTES = 16
-/** The keys of so many companies are remembered for tokens. */
-const MAX_TOKEN_KEYS = 4096
+/** The ciphers of so many companies are remembered for tokens. */
+const MAX_TOKEN_CIPHERS = 512
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES
@@ -65,6 +66,19 @@ function createNonces(): { next(): Buffer } {
   }
 }
 
+/** Most parts are plain letters and digits, which are written at once. */
+function writePart(blocks: Buffer, at: number, part: string): void {
+  assert(part.length < BLOCK_BYTES, 'a part fits into a block')
+  for (let i = 0; i < part.length; i++) {
+    const code = part.charCodeAt(i)
+    if (code > 127) {
+      assert(blocks.write(part, at, BLOCK_BYTES) < BLOCK_BYTES, 'a part fits into a block')
+      return
+    }
+    blocks[at + i] = code
+  }
+}
+
 export function createVault(secret: Buffer): Vault {
   assert(secret.length >= 32, 'the secret key has at least 32 bytes')
   const derive = (use: string, size: number) =>
@@ -76,7 +90,7 @@ export function createVault(secret: Buffer): Vault {
   const sealing = keyFor('seal')
   const indexing = keyFor('blind index')
   const tokening = keyFor('tokens')
-  const tokenKeys = createMemo<KeyObject>(MAX_TOKEN_KEYS)
+  const tokenCiphers = createMemo<Cipheriv>(MAX_TOKEN_CIPHERS)
   const hashing = keyFor('api keys')
   const recognising = keyFor('requests')
   const confirming = keyFor('one-time codes')
@@ -101,17 +115,18 @@ export function createVault(secret: Buffer): Vault {
     )
   }
 
-  /** A cipher of one block hashes all parts at once. A hash for each would take much longer. */
+  /**
+   * A cipher of blocks hashes all parts at once, and keeps nothing of one block for the next. A hash
+   * for each part, or a new cipher for each call, would take much longer.
+   */
   function tokens(companyId: string, parts: string[]): number[] {
-    const key = tokenKeys.of(companyId, () =>
-      createSecretKey(createHmac('sha256', tokening).update(companyId).digest()),
-    )
+    const cipher = tokenCiphers.of(companyId, () => {
+      const key = createHmac('sha256', tokening).update(companyId).digest()
+      return createCipheriv('aes-256-ecb', key, null).setAutoPadding(false)
+    })
     const blocks = Buffer.alloc(parts.length * BLOCK_BYTES)
-    for (const [i, part] of parts.entries()) {
-      assert(Buffer.byteLength(part) < BLOCK_BYTES, 'a part fits into a block')
-      blocks.write(part, i * BLOCK_BYTES)
-    }
-    const hashes = createCipheriv('aes-256-ecb', key, null).setAutoPadding(false).update(blocks)
+    for (const [i, part] of parts.entries()) writePart(blocks, i * BLOCK_BYTES, part)
+    const hashes = cipher.update(blocks)
     return parts.map((_, i) => hashes.readInt32BE(i * BLOCK_BYTES))
   }
 

@@ -24,7 +24,8 @@ const inBox = async (page: Page) => (await page.locator('#find-all:focus').count
 async function enter(visit: Visit, language: 'pt' | 'en') {
   const client = await api.client()
   const charge = await makeCharge(client, 1990, { customer: payer({ name: 'Ana da Silva' }) })
-  await makeCharge(client, 700, { customer: payer({ name: `Silva ${INJECTION}` }) })
+  const other = payer({ name: `Silva ${INJECTION}`, taxId: '11144477735' })
+  await makeCharge(client, 700, { customer: other })
   const support = await signIn(api, client.company, { role: 'support', language })
   const { context, open } = await visitor({ ...visit, language })
   await useSessionIn(context, api, support)

@@ -32,22 +32,21 @@ const MAIL_SERVICES = [
   'yahoo.com.br',
 ]
 /** Parts that most addresses have. */
-const ENDS = new Set(slices('.com.br', CHARACTERS))
+const ENDS = new Set(slices('.com.br', CHARACTERS, 'm'))
 
-function slices(text: string, length: number): string[] {
-  const count = Math.max(0, text.length - length + 1)
-  return Array.from({ length: count }, (_, i) => text.slice(i, i + length))
+/** All parts of a text. It is done for each new payer, so it is a loop. */
+function slices(text: string, length: number, kind = ''): string[] {
+  const parts: string[] = []
+  for (let i = 0; i + length <= text.length; i++) parts.push(kind + text.slice(i, i + length))
+  return parts
 }
 
-const ofName = (words: string[]): string[] =>
-  words.flatMap((word) => slices(word, CHARACTERS)).map((part) => `n${part}`)
+const ofName = (words: string[]): string[] => words.flatMap((word) => slices(word, CHARACTERS, 'n'))
 
 const ofMail = (text: string): string[] =>
-  slices(text, CHARACTERS)
-    .filter((part) => !ENDS.has(part))
-    .map((part) => `m${part}`)
+  slices(text, CHARACTERS, 'm').filter((part) => !ENDS.has(part))
 
-const ofDigits = (digits: string): string[] => slices(digits, DIGITS).map((part) => `d${part}`)
+const ofDigits = (digits: string): string[] => slices(digits, DIGITS, 'd')
 
 /** The last digits have a kind of their own, because they are what people ask for. */
 const ofEnd = (digits: string): string => `e${digits.slice(-DIGITS)}`

@@ -20,12 +20,12 @@ export type Person = Private & { name: string }
 
 /** The words of a text as they are searched for: in small letters and without accents. */
 export const foldedWords = (text: string): string[] =>
-  text
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
+  withoutAccents(text)
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '')
+    .match(/[a-z0-9]+/g) ?? []
+
+const withoutAccents = (text: string): string =>
+  /^[\x20-\x7e]*$/.test(text) ? text : text.normalize('NFD').replace(/\p{M}/gu, '')
 
 /** The words of a name by which somebody is found. */
 export const nameWords = (name: string): string[] => foldedWords(name).slice(0, 10)
