@@ -116,8 +116,8 @@ export function createVault(secret: Buffer): Vault {
   }
 
   /**
-   * A cipher of blocks hashes all parts at once, and keeps nothing of one block for the next. A hash
-   * for each part, or a new cipher for each call, would take much longer.
+   * A cipher of blocks hashes all parts at once, and keeps nothing of one block for the next. A
+   * hash for each part, or a new cipher for each call, would take much longer.
    */
   function tokens(companyId: string, parts: string[]): number[] {
     const cipher = tokenCiphers.of(companyId, () => {
