@@ -24,7 +24,7 @@ const BAR = 100
 async function queueReceipts(app: FullApp, companies: Uuid[], count: number): Promise<void> {
   const arrived = await prepare(app, companies, count)
   for (const companyId of companies) {
-    const payer = { taxId: '52998224725', email: 'maria@example.com' }
+    const payer = { name: 'Maria da Silva', taxId: '52998224725', email: 'maria@example.com' }
     const { index, sealed } = sealPerson(app.vault, companyId, payer)
     await app.db.query({
       text: `update charges set payer_name = 'Maria da Silva', payer_index = $2, payer_sealed = $3

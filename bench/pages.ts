@@ -66,6 +66,9 @@ async function open(size: Size, path: string) {
 
 const page = (path: string): Measurement => ({ name: path || '/', act: (size) => open(size, path) })
 
+/** What people type into the search of the header. */
+const SOUGHT = ['Maria', 'ilv', '4725', '97777', '@example', 'ORDER-10', '19,90', 'senha', 'nobody']
+
 /** Every page that needs no record and no bank, and searches of charges as people type them. */
 const PAGES: Measurement[] = [
   ...ROUTES.filter(
@@ -73,12 +76,13 @@ const PAGES: Measurement[] = [
       method === 'GET' && !/:|\.csv$|\/picked\/|^\/settings\/bank\/./.test(path),
   ).map(({ path }) => page(path)),
   ...['order-1000', '19,90', 'maria@example.com', '529.982.247-25', 'Maria', 'nobody'].map((text) =>
-    page(`/charges?${new URLSearchParams({ search: text })}`),
+    page(`/charges?${new URLSearchParams({ q: text })}`),
   ),
   ...['status=OPEN', 'status=PAID&period=month', 'period=last&by=paid', 'min=10&max=20'].map(
     (query) => page(`/charges?${query}`),
   ),
   page('/subscriptions?state=overdue'),
+  ...SOUGHT.map((text) => page(`/search?${new URLSearchParams({ q: text })}`)),
 ]
 
 /** The bytes of Today and of all that it loads. */

@@ -178,6 +178,7 @@ const MAY_USE: Record<string, string[]> = {
     'reminders',
     'tasks.ts',
   ],
+  'records.ts': [],
   refunds: [
     'app.ts',
     'charges',

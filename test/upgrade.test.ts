@@ -109,7 +109,7 @@ test('charges from before the search are found by e-mail and tax id, a few at a 
     for (let i = 0; i < 7; i++) {
       const id = newId()
       const email = i % 2 ? 'Maria@Example.com' : `payer${i}@example.com`
-      const person = { taxId: `5299822472${i}`, ...(i === 6 ? {} : { email }) }
+      const person = { name: 'Maria', taxId: `5299822472${i}`, ...(i === 6 ? {} : { email }) }
       const { index, sealed } = sealPerson(app.vault, companyId, person)
       // One envelope is damaged, and the customers of all these charges are deleted.
       await client.query(

@@ -25,7 +25,7 @@ const PERIODS: Record<string, number> = {
   'clear the queue': 60_000,
   'play test clocks': 500,
   'index old charges': 1_000,
-  'index phones': 1_000,
+  'index customers': 1_000,
   audit: 60_000,
   'purge idempotency keys': 60_000,
   'record wrong sign-ins': 60_000,

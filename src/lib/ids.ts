@@ -133,6 +133,13 @@ export function idOfSuffix(suffix: string): Uuid | null {
   return UUID.toString('latin1')
 }
 
+/** The first and the last id whose 26 characters begin with these. Null if there are none. */
+export function idsFrom(start: string): { from: Uuid; to: Uuid } | null {
+  const from = idOfSuffix(start.padEnd(26, '0'))
+  const to = idOfSuffix(start.padEnd(26, 'z'))
+  return from !== null && to !== null ? { from, to } : null
+}
+
 export function toPublic(prefix: Prefix, id: Uuid): string {
   return `${prefix}_${suffixOf(id)}`
 }

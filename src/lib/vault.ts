@@ -1,4 +1,5 @@
 import {
+  type Cipheriv,
   createCipheriv,
   createDecipheriv,
   createHmac,
@@ -8,6 +9,7 @@ import {
   randomFillSync,
 } from 'node:crypto'
 import { assert } from './assert.ts'
+import { createMemo } from './memo.ts'
 
 /**
  * Keeps what must not be readable in the database. One secret outside of it gives, by derivation, a
@@ -25,6 +27,11 @@ export type Vault = {
   open(envelope: Buffer, context: string): string
   /** A keyed hash that finds equal values again without revealing them. */
   index(companyId: string, value: string): Buffer
+  /**
+   * Short keyed hashes of parts of values, of at most 15 bytes each, by which a value is found that
+   * has them. They differ from company to company, and several parts may have the same one.
+   */
+  tokens(companyId: string, parts: string[]): number[]
   /** Recognises a request again; keyed, since what it hashes could be guessed. */
   fingerprint(parts: string[]): Buffer
   /** The stored form of an API key. */
@@ -36,6 +43,9 @@ export type Vault = {
 }
 
 const KEY_ID_BYTES = 4
+const BLOCK_BYTES = 16
+/** The ciphers of so many companies are remembered for tokens. */
+const MAX_TOKEN_CIPHERS = 512
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const HEAD_BYTES = KEY_ID_BYTES + NONCE_BYTES + TAG_BYTES
@@ -56,6 +66,19 @@ function createNonces(): { next(): Buffer } {
   }
 }
 
+/** Most parts are plain letters and digits, which are written at once. */
+function writePart(blocks: Buffer, at: number, part: string): void {
+  assert(part.length < BLOCK_BYTES, 'a part fits into a block')
+  for (let i = 0; i < part.length; i++) {
+    const code = part.charCodeAt(i)
+    if (code > 127) {
+      assert(blocks.write(part, at, BLOCK_BYTES) < BLOCK_BYTES, 'a part fits into a block')
+      return
+    }
+    blocks[at + i] = code
+  }
+}
+
 export function createVault(secret: Buffer): Vault {
   assert(secret.length >= 32, 'the secret key has at least 32 bytes')
   const derive = (use: string, size: number) =>
@@ -66,6 +89,8 @@ export function createVault(secret: Buffer): Vault {
   const keyFor = (use: string): KeyObject => createSecretKey(derive(use, 32))
   const sealing = keyFor('seal')
   const indexing = keyFor('blind index')
+  const tokening = keyFor('tokens')
+  const tokenCiphers = createMemo<Cipheriv>(MAX_TOKEN_CIPHERS)
   const hashing = keyFor('api keys')
   const recognising = keyFor('requests')
   const confirming = keyFor('one-time codes')
@@ -90,10 +115,26 @@ export function createVault(secret: Buffer): Vault {
     )
   }
 
+  /**
+   * A cipher of blocks hashes all parts at once, and keeps nothing of one block for the next. A
+   * hash for each part, or a new cipher for each call, would take much longer.
+   */
+  function tokens(companyId: string, parts: string[]): number[] {
+    const cipher = tokenCiphers.of(companyId, () => {
+      const key = createHmac('sha256', tokening).update(companyId).digest()
+      return createCipheriv('aes-256-ecb', key, null).setAutoPadding(false)
+    })
+    const blocks = Buffer.alloc(parts.length * BLOCK_BYTES)
+    for (const [i, part] of parts.entries()) writePart(blocks, i * BLOCK_BYTES, part)
+    const hashes = cipher.update(blocks)
+    return parts.map((_, i) => hashes.readInt32BE(i * BLOCK_BYTES))
+  }
+
   return {
     keyId: keyId.toString('hex'),
     seal,
     open,
+    tokens,
     // A text that is cut costs less than a buffer of its own for each hash.
     index: (companyId, value) => {
       const hash = createHmac('sha256', indexing).update(`${companyId}:${value}`).digest('hex')

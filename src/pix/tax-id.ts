@@ -43,6 +43,9 @@ export function maskTaxId(text: string): string {
   return '***'
 }
 
+/** The digits that a masked tax id shows. */
+export const shownDigits = (taxId: string): string => taxId.slice(CPF.test(taxId) ? 6 : 8)
+
 /**
  * Banks show payers the tax id of the receiver: that of a company whole, that of a person masked.
  */

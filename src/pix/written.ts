@@ -45,3 +45,14 @@ export function plainPhone(text: string): string | null {
     .replace(/^0(?=\d{10,11}$)/, '')
   return /^\d{10,11}$/.test(digits) ? digits : null
 }
+
+const MAX_TYPED = 255
+
+/** A text that was typed or pasted, without spaces around it and characters that nobody sees. */
+export const cleanTyped = (text: string): string =>
+  text
+    .slice(0, 4 * MAX_TYPED)
+    .replace(/[\p{Cc}\p{Cf}]/gu, '')
+    .trim()
+    .slice(0, MAX_TYPED)
+    .toWellFormed()

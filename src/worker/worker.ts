@@ -2,7 +2,7 @@ import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
 import { prepareFigures } from '../core/closings/commands.ts'
 import { withCompanyClock } from '../core/companies/clock.ts'
-import { indexPhones } from '../core/customers/commands.ts'
+import { indexCustomers } from '../core/customers/commands.ts'
 import { findDueTasks } from '../core/due.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { purgeStored } from '../core/idempotency.ts'
@@ -67,10 +67,10 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
     },
   },
   {
-    name: 'index phones',
+    name: 'index customers',
     every_ms: 1_000,
     run: async (app) => {
-      await indexPhones(app)
+      await indexCustomers(app)
     },
   },
   { name: TASK.audit, every_ms: 60_000, run: audit },

@@ -20,7 +20,11 @@ export async function insertSubscribers(
   const { companyId, count, value, frequency } = crowd
   const ids = Array.from({ length: count }, () => newId())
   const day = localDateOf(approvedAt)
-  const payer = sealPerson(vault, companyId, { taxId: '52998224725', email: 'maria@example.com' })
+  const payer = sealPerson(vault, companyId, {
+    name: 'Maria',
+    taxId: '52998224725',
+    email: 'maria@example.com',
+  })
   const names = ids.map(
     (id) => `RR99999999${day.replaceAll('-', '')}${id.replaceAll('-', '').slice(-11)}`,
   )

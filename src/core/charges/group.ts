@@ -172,7 +172,7 @@ export function groupCharges(db: Database): ChargeGroups {
 
 /** Where the parameters of each part of the statement begin. */
 const EXTRA = CREATED.count + 1
-const EVENTS = EXTRA + 3
+const EVENTS = EXTRA + 4
 const RESPONSES = EVENTS + 6
 const MAILS = RESPONSES + 7
 
@@ -187,21 +187,21 @@ const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz',
  */
 const partsOf = (skipping: boolean): string => `
 with input as materialized (
-  select * from unnest(${CREATED.parameters(1)}, ${arrayParameters(EXTRA, ['uuid', 'bytea', 'bytea'])})
-    i (${CREATED.names}, new_customer_id, email_index, phone_index)
+  select * from unnest(${CREATED.parameters(1)}, ${arrayParameters(EXTRA, ['uuid', 'bytea', 'bytea', 'text'])})
+    i (${CREATED.names}, new_customer_id, email_index, phone_index, search_tokens)
 ), payer as materialized (
   select distinct on (i.company_id, i.payer_index)
     i.company_id, i.payer_index, i.new_customer_id, i.payer_name, i.payer_sealed, i.phone_index,
-    i.created_at,
+    i.search_tokens, i.created_at,
     (select c.id from customers c where c.company_id = i.company_id
        and c.tax_id_index = i.payer_index order by c.id limit 1) as known_id
   from input i where i.new_customer_id is not null order by i.company_id, i.payer_index
 ), made as (
   insert into customers
-    (company_id, id, name, status, tax_id_index, sealed, phone_index, origin, created_at,
-      updated_at)
+    (company_id, id, name, status, tax_id_index, sealed, phone_index, search_tokens, origin,
+      created_at, updated_at)
   select company_id, new_customer_id, payer_name, 'ACTIVE', payer_index, payer_sealed, phone_index,
-    'charge', created_at, created_at
+    search_tokens::int4[], 'charge', created_at, created_at
   from payer where known_id is null
   ${
     skipping
@@ -246,6 +246,7 @@ function chargeColumns(group: Creation[]): Buffer[] {
     uuids(charges.map(({ customerId, payer }) => (customerId === null && payer ? newId() : null))),
     bytes(group.map(({ emailIndex }) => emailIndex)),
     bytes(charges.map(({ payer }) => payer?.phoneIndex ?? null)),
+    texts(charges.map(({ payer }) => payer?.tokens ?? null)),
   ]
 }
 

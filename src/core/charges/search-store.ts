@@ -23,9 +23,15 @@ export type ChargeFilter = {
   kind: ChargeKind | null
   devMode: boolean | null
   externalId: string | null
+  /** In any case: the whole, and the beginning. */
+  reference: string | null
+  referenceStart: string | null
   customerId: Uuid | null
-  /** A tax id and every customer who has or had it, because charges are indexed by customer. */
-  payer: { index: Buffer; customerIds: Uuid[] } | null
+  /**
+   * A tax id and every customer who has or had it, because charges are indexed by customer. Without
+   * a tax id: the customers alone.
+   */
+  payer: { index: Buffer | null; customerIds: Uuid[] } | null
   emailIndex: Buffer | null
   /** The folded words of a payer's name, and customers who have them. */
   name: { words: string[]; customerIds: Uuid[] } | null
@@ -48,6 +54,8 @@ export const ANY_CHARGE: ChargeFilter = {
   kind: null,
   devMode: null,
   externalId: null,
+  reference: null,
+  referenceStart: null,
   customerId: null,
   payer: null,
   emailIndex: null,
@@ -93,7 +101,9 @@ function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   }
   where('c.kind = ?', filter.kind)
   where('c.dev_mode = ?', filter.devMode)
-  where('c.external_id = ?', filter.externalId)
+  // The index has references in small letters.
+  where('lower(c.external_id) = lower(?) and c.external_id = ?', filter.externalId)
+  where('lower(c.external_id) = lower(?)', filter.reference)
   where('c.customer_id = ?', filter.customerId)
   where('c.payer_index = ?', filter.payer?.index ?? null)
   where('c.end_to_end_id = ?', filter.endToEndId)
@@ -258,6 +268,9 @@ function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binde
   if (filter.payer !== null) return byCustomers(filter, filter.payer.customerIds, page, now, binder)
   if (filter.emailIndex !== null) return byEmail(filter, filter.emailIndex, page, now, binder)
   if (filter.name !== null) return byName(filter, filter.name, page, now, binder)
+  if (filter.referenceStart !== null) {
+    return byReferenceStart(filter, filter.referenceStart, page, now, binder)
+  }
   if (isByStateOnly(filter)) return byStates(filter, page, now, binder)
   if (isByAmounts(filter)) return byAmounts(filter, page, now, binder)
   const moment = momentOf(filter)
@@ -351,6 +364,31 @@ function byName(
          order by ${order} limit ${limit}) c)) found
     ${FOUND_ONE_BY_ONE}
     order by ${order} limit ${limit}`
+}
+
+/** So many charges whose references begin with a text are looked at. */
+const REFERENCES_READ = 300
+
+/**
+ * The first references from the text on, the newest charges of them first. The index is read as far
+ * as that. With an end of the range the planner would expect few, and read and sort all of them.
+ */
+function byReferenceStart(
+  filter: ChargeFilter,
+  start: string,
+  page: ChargePage,
+  now: Date,
+  binder: Binder,
+): string {
+  const text = `lower(${binder.bind(start)}::text)`
+  // The operators compare bytes, as the index does.
+  return `select c.* from (
+      select id, lower(external_id) as reference from charges
+      where company_id = $1 and external_id is not null and lower(external_id) ~>=~ ${text}
+      order by lower(external_id) using ~<~, id limit ${REFERENCES_READ}) found
+    ${FOUND_ONE_BY_ONE}
+    where starts_with(found.reference, ${text}) and ${all(filter, page, now, binder)}
+    order by ${orderBy(momentOf(filter))} limit ${binder.bind(page.limit)}`
 }
 
 const orderBy = (moment: Moment | null): string =>

@@ -81,14 +81,25 @@ test('an amount with cents is an amount first, and a whole number is also a refe
   assert.deepEqual(meaningsOf('1042'), [
     { kind: 'externalId', value: '1042' },
     { kind: 'amount', value: 104_200 },
+    { kind: 'part', value: '1042' },
+    { kind: 'referenceStart', value: '1042' },
   ])
   assert.deepEqual(kinds('0'), ['externalId'])
 })
 
 test('an e-mail address, a reference and a name', () => {
   assert.deepEqual(first(' Maria@Example.com '), { kind: 'email', value: 'Maria@Example.com' })
-  assert.deepEqual(kinds('pedido-1042'), ['externalId', 'name'])
+  assert.deepEqual(kinds('pedido-1042'), ['externalId', 'name', 'part', 'referenceStart'])
   assert.deepEqual(kinds('João da Silva'), ['externalId', 'name'])
+})
+
+test('a phone is one however it is written, and four digits may be a part of one', () => {
+  for (const typed of ['(11) 98888-7777', '+55 11 98888.7777', '011 98888 7777']) {
+    assert.deepEqual(first(typed), { kind: 'phone', value: '11988887777' }, typed)
+  }
+  assert.deepEqual(kinds('11988887777').slice(0, 2), ['taxId', 'phone'])
+  assert.ok(kinds('8888-7777').includes('part'))
+  assert.ok(!kinds('87').includes('part'))
 })
 
 test('any text has meanings of different kinds, none of them longer than a field', () => {

@@ -14,10 +14,12 @@ import {
   startOfPeriod,
 } from '../../pix/local-time.ts'
 import { isTaxIdShape, isValidTaxId, plainTaxId } from '../../pix/tax-id.ts'
+import { cleanTyped, plainPhone } from '../../pix/written.ts'
 import { chargeTxid, namedBy } from '../../provider/txid.ts'
 import { nameWords } from '../customers/rules.ts'
 import { indexEmail } from '../customers/sealing.ts'
-import { findIdsByName, findIdsByTaxId } from '../customers/store.ts'
+import { findIdsByName, findIdsByPart, mayBePart } from '../customers/search.ts'
+import { findByPhone, findIdsByTaxId } from '../customers/store.ts'
 import { Amount, DayOrTime, Email, ExternalId, PAGE, TaxId, Timestamp } from '../fields.ts'
 import type { AppWithCharges } from './group.ts'
 import { CHARGE_KINDS, CHARGE_STATUSES, type Charge, PAYMENT_STATUSES } from './rules.ts'
@@ -32,8 +34,11 @@ export const SOUGHT = [
   'taxId',
   'email',
   'amount',
+  'phone',
   'externalId',
   'name',
+  'part',
+  'referenceStart',
 ] as const
 export type Sought = (typeof SOUGHT)[number]
 
@@ -43,7 +48,6 @@ export type Meaning =
   | { kind: 'amount'; value: number }
   | { kind: Exclude<Sought, 'charge' | 'amount'>; value: string }
 
-const MAX_CHARACTERS = 255
 const END_TO_END_ID = /^E\d{20}[A-Za-z0-9]{11}$/
 const TAX_ID_AS_TYPED = /^[A-Za-z0-9.\-/\s]+$/
 /** Without a comma or "R$" a number may as well be somebody's own reference. */
@@ -55,11 +59,13 @@ const TWO_LETTERS = /\p{L}.*\p{L}/u
  * until one finds something.
  */
 export function meaningsOf(typed: string): Meaning[] {
-  const text = cleanedOf(typed)
+  const text = cleanTyped(typed)
   if (text === '') return []
   const charge = chargeIn(text)
   if (charge !== null) return [{ kind: 'charge', value: charge }]
-  if (EMAIL_FORM.test(text)) return [{ kind: 'email', value: text }, ownReference(text)]
+  if (EMAIL_FORM.test(text)) {
+    return [{ kind: 'email', value: text }, ownReference(text), partIn(text)!]
+  }
   const amount = amountIn(text)
   const isAmount = amount !== null && AMOUNT_FOR_SURE.test(text)
   return [
@@ -67,19 +73,14 @@ export function meaningsOf(typed: string): Meaning[] {
     txidIn(text),
     endToEndIdIn(text),
     taxIdIn(text),
+    phoneIn(text),
     ownReference(text),
     !isAmount && amount,
     nameIn(text),
+    !isAmount && partIn(text),
+    referenceStartIn(text),
   ].filter((meaning) => meaning !== null && meaning !== false)
 }
-
-/** Pasted texts have spaces around them, and sometimes characters that nobody sees. */
-const cleanedOf = (typed: string): string =>
-  typed
-    .replace(/[\p{Cc}\p{Cf}]/gu, '')
-    .trim()
-    .slice(0, MAX_CHARACTERS)
-    .toWellFormed()
 
 const ownReference = (value: string): Meaning => ({ kind: 'externalId', value })
 
@@ -112,6 +113,19 @@ function amountIn(text: string): Meaning | null {
   const isPayable = value !== null && value >= 1 && value <= MAX_AMOUNT
   return isPayable ? { kind: 'amount', value } : null
 }
+
+function phoneIn(text: string): Meaning | null {
+  const value = plainPhone(text)
+  return value === null ? null : { kind: 'phone', value }
+}
+
+/** What may be a part of a phone, a tax id or an e-mail address of the payer. */
+const partIn = (text: string): Meaning | null =>
+  mayBePart(text) ? { kind: 'part', value: text } : null
+
+/** Fewer characters begin too many references, and few have spaces. */
+const referenceStartIn = (text: string): Meaning | null =>
+  /^\S{3,}$/.test(text) ? { kind: 'referenceStart', value: text } : null
 
 const nameIn = (text: string): Meaning | null =>
   TWO_LETTERS.test(text) ? { kind: 'name', value: text } : null
@@ -178,10 +192,16 @@ export const SummaryView = Type.Object({
 
 export type Summary = Static<typeof SummaryView>
 
-/** A query of the API, and what only pages search for. */
+/**
+ * A query of the API, and what only pages search for: the name or the phone of a payer, a part of
+ * the phone, tax id or e-mail address, and references in any case.
+ */
 export type Query = Static<typeof SummaryQuery> & {
-  /** Of a payer. */
   name?: string
+  phone?: string
+  part?: string
+  reference?: string
+  referenceStart?: string
   /** Cents. Both belong to the range. */
   amountFrom?: number
   amountTo?: number
@@ -194,7 +214,7 @@ export type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
 
 /** Null if nothing can match, because an id does not have the form of ours. */
 async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter | null> {
-  const { db, vault, companyId } = where
+  const { vault, companyId } = where
   const { customerId, txid, taxId, email, paymentStatus } = query
   const customer = customerId === undefined ? null : fromPublic('clnt', customerId)
   const named = txid === undefined ? null : namedBy(txid)
@@ -210,7 +230,9 @@ async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter 
     customerId: customer,
     chargeId: named && 'charge' in named ? named.charge : null,
     staticCodeId: named && 'code' in named ? named.code : null,
-    payer: taxId === undefined ? null : await payerOf(db, vault, companyId, taxId),
+    reference: query.reference ?? null,
+    referenceStart: query.referenceStart ?? null,
+    payer: taxId === undefined ? await peopleOf(where, query) : await payerOf(where, taxId),
     name: await nameOf(where, query.name),
     emailIndex: email === undefined ? null : indexEmail(vault, companyId, email),
     created: spanOf(query.createdFrom, query.createdTo),
@@ -236,21 +258,30 @@ const spanOf = (from: string | undefined, to: string | undefined): store.Span =>
   to: to === undefined ? null : endOfPeriod(to),
 })
 
-async function payerOf(db: Tx, vault: Vault, companyId: Uuid, taxId: string) {
+async function payerOf({ db, vault, companyId }: Where, taxId: string) {
   const index = vault.index(companyId, taxId)
   return { index, customerIds: await findIdsByTaxId(db, companyId, index) }
 }
 
-/** So many customers of a name are looked at. */
+/** So many customers of a name, a phone or a part of them are looked at. */
 const MAX_NAMESAKES = 100
 
+/** Charges are found by the customers who have the phone or the part, whatever each charge says. */
+async function peopleOf(where: Where, { phone, part }: Query) {
+  const { db, vault, companyId } = where
+  if (phone !== undefined) {
+    const found = await findByPhone(db, vault, companyId, phone, MAX_NAMESAKES)
+    return { index: null, customerIds: found.map(({ id }) => id) }
+  }
+  if (part === undefined) return null
+  return { index: null, customerIds: await findIdsByPart(where, part, MAX_NAMESAKES) }
+}
+
 /** If a name has no words of letters or digits, nobody has it. */
-async function nameOf({ db, companyId }: Where, name: string | undefined) {
+async function nameOf(where: Where, name: string | undefined) {
   if (name === undefined) return null
-  const words = nameWords(name)
-  const customerIds =
-    words.length === 0 ? [] : await findIdsByName(db, companyId, words, MAX_NAMESAKES)
-  return { words, customerIds }
+  const customerIds = await findIdsByName(where, name, MAX_NAMESAKES)
+  return { words: nameWords(name), customerIds }
 }
 
 /** How many charges a query asks for, and their amounts together, in cents. */
@@ -383,6 +414,8 @@ export function queryOf(filters: Query, meaning: Meaning | null): Query | null {
   if (meaning === null) return filters
   if (meaning.kind === 'charge') return { ...filters, txid: chargeTxid(meaning.value) }
   const { kind, value } = meaning
+  // People write references in any case. Programs, which ask the API, do not.
+  if (kind === 'externalId') return { ...filters, reference: value }
   if (kind === 'amount' && filters.amount !== undefined && filters.amount !== value) return null
   return { ...filters, [kind]: value }
 }

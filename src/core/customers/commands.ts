@@ -4,8 +4,9 @@ import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import { type Customer, change, pickPrivate } from './rules.ts'
-import { indexPhone, openPerson } from './sealing.ts'
+import { partsOf } from './parts.ts'
+import { type Customer, change, type Private, pickPrivate } from './rules.ts'
+import { indexPhone, openPerson, tokensOf } from './sealing.ts'
 import * as store from './store.ts'
 import type { CustomerChange, NewCustomer } from './view.ts'
 
@@ -44,33 +45,41 @@ export async function changeCustomer(
   return changed
 }
 
-/** Customers whose phones one call indexes. */
+/** Customers whom one call indexes. */
 const MAX_INDEXED = 500
 
 /**
- * Indexes phones of customers whom nobody has indexed: those from before there was a search by
- * phone, and those of another version of Vintém. SQL cannot do that, because phones are sealed.
- * Returns whether there may be more to do.
+ * Lets customers be found by phone and by parts of what is known of them: those from before there
+ * was such a search, and those of another version of Vintém. SQL cannot do that, because they are
+ * sealed. Returns whether there may be more to do.
  */
-export async function indexPhones(
+export async function indexCustomers(
   app: Uses<'db' | 'log' | 'vault'>,
   max = MAX_INDEXED,
 ): Promise<boolean> {
   const customers = await store.listUnindexed(app.db, max)
   for (const [companyId, own] of Map.groupBy(customers, (customer) => customer.companyId)) {
-    const found = own.map((customer) => ({ id: customer.id, phoneIndex: phoneOf(app, customer) }))
-    await store.setPhoneIndexes(app.db, companyId, found)
+    const found = own.map((customer) => ({ id: customer.id, ...indexesOf(app, customer) }))
+    await store.setIndexes(app.db, companyId, found)
   }
   return customers.length === max
 }
 
-/** If a customer cannot be opened, logs that and indexes the others. */
-function phoneOf({ vault, log }: Uses<'log' | 'vault'>, customer: store.Unindexed): Buffer {
-  const { companyId, id } = customer
-  try {
-    return indexPhone(vault, companyId, openPerson(vault, companyId, customer).phone)
-  } catch {
-    log.warn({ company: companyId, customer: id }, 'a customer cannot be read')
-    return indexPhone(vault, companyId, undefined)
+/** If a customer cannot be opened, logs that, and indexes the others. */
+function indexesOf({ vault, log }: Uses<'log' | 'vault'>, customer: store.Unindexed) {
+  const { companyId, id, name } = customer
+  const person = { name, ...opened() }
+  return {
+    phoneIndex: indexPhone(vault, companyId, person.phone),
+    tokens: tokensOf(vault, companyId, partsOf(person)),
+  }
+
+  function opened(): Private {
+    try {
+      return openPerson(vault, companyId, customer)
+    } catch {
+      log.warn({ company: companyId, customer: id }, 'a customer cannot be read')
+      return { taxId: '' }
+    }
   }
 }

@@ -18,15 +18,17 @@ export type Private = {
 
 export type Person = Private & { name: string }
 
-/** The words of a name as they are searched for: in small letters and without accents. */
-export const nameWords = (name: string): string[] =>
-  name
-    .normalize('NFD')
-    .replace(/\p{M}/gu, '')
+/** The words of a text as they are searched for: in small letters and without accents. */
+export const foldedWords = (text: string): string[] =>
+  withoutAccents(text)
     .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word !== '')
-    .slice(0, 10)
+    .match(/[a-z0-9]+/g) ?? []
+
+const withoutAccents = (text: string): string =>
+  /^[\x20-\x7e]*$/.test(text) ? text : text.normalize('NFD').replace(/\p{M}/gu, '')
+
+/** The words of a name by which somebody is found. */
+export const nameWords = (name: string): string[] => foldedWords(name).slice(0, 10)
 
 export type Customer = Person & {
   companyId: Uuid

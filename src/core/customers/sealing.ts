@@ -1,23 +1,32 @@
 import type { Uuid } from '../../lib/ids.ts'
 import { createMemo, type Memo } from '../../lib/memo.ts'
 import type { Vault } from '../../lib/vault.ts'
-import { type Private, pickPrivate } from './rules.ts'
+import { partsOf } from './parts.ts'
+import { type Person, type Private, pickPrivate } from './rules.ts'
 
-/** One that was just sealed has the index of its phone too, which is empty without a phone. */
-export type SealedPerson = { index: Buffer; sealed: Buffer; phoneIndex?: Buffer }
+/**
+ * One that was just sealed has the index of its phone too, which is empty without a phone, and the
+ * tokens of the parts by which people are found, as PostgreSQL reads an array.
+ */
+export type SealedPerson = { index: Buffer; sealed: Buffer; phoneIndex?: Buffer; tokens?: string }
 
 // Names the person by the blind index: a sealed person that is copied to the row of another person
 // or company cannot be opened.
 const contextOf = (companyId: Uuid, index: Buffer) => `${companyId}:${index.toString('hex')}`
 
-export const sealPerson = (vault: Vault, companyId: Uuid, person: Private): SealedPerson =>
+export const sealPerson = (vault: Vault, companyId: Uuid, person: Person): SealedPerson =>
   sealText(vault, companyId, person, JSON.stringify(pickPrivate(person)))
 
-function sealText(vault: Vault, companyId: Uuid, person: Private, text: string): SealedPerson {
+function sealText(vault: Vault, companyId: Uuid, person: Person, text: string): SealedPerson {
   const index = vault.index(companyId, person.taxId)
   const sealed = vault.seal(text, contextOf(companyId, index))
-  return { index, sealed, phoneIndex: indexPhone(vault, companyId, person.phone) }
+  const phoneIndex = indexPhone(vault, companyId, person.phone)
+  return { index, sealed, phoneIndex, tokens: tokensOf(vault, companyId, partsOf(person)) }
 }
+
+/** Lets people be found by parts of what is known of them, without storing these. */
+export const tokensOf = (vault: Vault, companyId: Uuid, parts: string[]): string =>
+  `{${vault.tokens(companyId, parts)}}`
 
 /** A person with all indexes. Without an e-mail address its index is null. */
 type SealedPayer = { person: SealedPerson; emailIndex: Buffer | null }
@@ -30,11 +39,11 @@ const lately = new WeakMap<Vault, Memo<SealedPayer>>()
  * data, what was sealed then is used again, because it takes as long as all else that is done with
  * a payer. That two charges have one payer, and one address, is shown by the indexes anyway.
  */
-export function sealPayer(vault: Vault, companyId: Uuid, person: Private): SealedPayer {
+export function sealPayer(vault: Vault, companyId: Uuid, person: Person): SealedPayer {
   const text = JSON.stringify(pickPrivate(person))
   const memo = lately.get(vault) ?? createMemo<SealedPayer>(MAX_LATELY)
   lately.set(vault, memo)
-  return memo.of(companyId + text, () => ({
+  return memo.of(companyId + text + person.name, () => ({
     person: sealText(vault, companyId, person, text),
     emailIndex: person.email === undefined ? null : indexEmail(vault, companyId, person.email),
   }))

@@ -1,14 +1,22 @@
 import { bytes, texts, uuids } from '../../db/arrays.ts'
-import { companyTableOf, type Part } from '../../db/columns.ts'
+import { arrayParameters, companyTableOf, type Part } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { type PartsSought, partsOf } from './parts.ts'
 import type { Customer, Private } from './rules.ts'
-import { indexEmail, indexPhone, openPerson, type SealedPerson, sealPerson } from './sealing.ts'
+import {
+  indexEmail,
+  indexPhone,
+  openPerson,
+  type SealedPerson,
+  sealPerson,
+  tokensOf,
+} from './sealing.ts'
 
 /** A customer whose private fields are sealed. `origin` is who has created it. */
 type StoredCustomer = Omit<Customer, keyof Private> &
-  Omit<SealedPerson, 'phoneIndex'> & { origin: 'client' | 'charge' }
+  Pick<SealedPerson, 'index' | 'sealed'> & { origin: 'client' | 'charge' }
 
 const CUSTOMER = companyTableOf<StoredCustomer>('customers', {
   companyId: ['company_id', 'uuid'],
@@ -25,17 +33,19 @@ const CUSTOMER = companyTableOf<StoredCustomer>('customers', {
 const COLUMNS = CUSTOMER.select('c')
 const INSERT = CUSTOMER.insertInto('customers')
 
-const SET_INDEXES = `update customers set email_index = $3, phone_index = $4
+const SET_INDEXES = `update customers set email_index = $3, phone_index = $4,
+    search_tokens = $5::int4[]
   where company_id = $1 and id = $2`
 
 /**
- * Lets a customer be found by e-mail address and phone. By the address, those whom a charge has
- * made are found by their charges.
+ * Lets a customer be found by e-mail address, phone and parts of them. By the whole address, those
+ * whom a charge has made are found by their charges.
  */
 async function saveIndexes(tx: Tx, vault: Vault, customer: Customer): Promise<void> {
   const { companyId, id, email, phone } = customer
   const index = email === undefined ? null : indexEmail(vault, companyId, email)
-  const values = [companyId, id, index, indexPhone(vault, companyId, phone)]
+  const tokens = tokensOf(vault, companyId, partsOf(customer))
+  const values = [companyId, id, index, indexPhone(vault, companyId, phone), tokens]
   await tx.query({ text: SET_INDEXES, values })
 }
 
@@ -96,17 +106,18 @@ export async function find(
 export type MadePayer = { companyId: Uuid; payer: SealedPerson & { name: string }; at: Date }
 
 const FIND_OR_CREATE = `with input as (
-    select ${CUSTOMER.inserted('i')}, i.phone_index
-    from unnest(${CUSTOMER.parameters(1)}, $${CUSTOMER.count + 1}::bytea[])
-      i (${CUSTOMER.names}, phone_index)
+    select ${CUSTOMER.inserted('i')}, i.phone_index, i.search_tokens
+    from unnest(${CUSTOMER.parameters(1)}, ${arrayParameters(CUSTOMER.count + 1, ['bytea', 'text'])})
+      i (${CUSTOMER.names}, phone_index, search_tokens)
   ), payer as materialized (
     select distinct on (i.company_id, i.tax_id_index) i.*,
       (select c.id from customers c where c.company_id = i.company_id
          and c.tax_id_index = i.tax_id_index order by c.id limit 1) as known_id
     from input i order by i.company_id, i.tax_id_index
   ), made as (
-    insert into customers (${CUSTOMER.names}, phone_index)
-    select ${CUSTOMER.select('p')}, p.phone_index from payer p where p.known_id is null
+    insert into customers (${CUSTOMER.names}, phone_index, search_tokens)
+    select ${CUSTOMER.select('p')}, p.phone_index, p.search_tokens::int4[]
+    from payer p where p.known_id is null
     on conflict (company_id, tax_id_index) where origin = 'charge'
       do update set updated_at = customers.updated_at
     returning company_id, tax_id_index, id
@@ -136,10 +147,11 @@ export async function findOrCreate(tx: Tx, wanted: MadePayer[]): Promise<Uuid[]>
     }),
   )
   const phones = bytes(wanted.map(({ payer }) => payer.phoneIndex ?? null))
+  const tokens = texts(wanted.map(({ payer }) => payer.tokens ?? null))
   const rows = await tx.query<{ company_id: Uuid; tax_id_index: Buffer; id: Uuid }>({
     name: 'find_or_create_customers',
     text: FIND_OR_CREATE,
-    values: [...CUSTOMER.values(customers), phones],
+    values: [...CUSTOMER.values(customers), phones, tokens],
   })
   const found = new Map(
     rows.map(({ company_id, tax_id_index, id }) => [payerKey(company_id, tax_id_index), id]),
@@ -212,33 +224,35 @@ export async function findByPhone(
   return rows.map((row) => toCustomer(vault, row))
 }
 
-/** A customer as it is stored, whom the index of phones lacks. */
-export type Unindexed = SealedPerson & { companyId: Uuid; id: Uuid }
+/** A customer as it is stored, whom the search does not find yet. */
+export type Unindexed = SealedPerson & { companyId: Uuid; id: Uuid; name: string }
 
-/** Customers of all companies whose phones are not indexed, in the order of their index. */
+/** Customers of all companies whom the search does not find yet, in the order of their index. */
 export async function listUnindexed(tx: Tx, limit: number): Promise<Unindexed[]> {
   const rows = await tx.query({
-    text: `select ${COLUMNS} from customers c where phone_index is null
+    text: `select ${COLUMNS} from customers c where search_tokens is null
            order by company_id, id limit $1`,
     values: [limit],
   })
   return rows.map((row) => CUSTOMER.read(row))
 }
 
-/** Indexes phones of customers of one company, except of those who were changed in between. */
-export async function setPhoneIndexes(
+/** Lets customers of one company be found, except those who were changed in between. */
+export async function setIndexes(
   tx: Tx,
   companyId: Uuid,
-  found: { id: Uuid; phoneIndex: Buffer }[],
+  found: { id: Uuid; phoneIndex: Buffer; tokens: string }[],
 ): Promise<void> {
   await tx.query({
-    text: `update customers c set phone_index = i.phone_index
-           from unnest($2::uuid[], $3::bytea[]) i (id, phone_index)
-           where c.company_id = $1 and c.id = i.id and c.phone_index is null`,
+    text: `update customers c set phone_index = i.phone_index,
+             search_tokens = i.search_tokens::int4[]
+           from unnest($2::uuid[], $3::bytea[], $4::text[]) i (id, phone_index, search_tokens)
+           where c.company_id = $1 and c.id = i.id and c.search_tokens is null`,
     values: [
       companyId,
       uuids(found.map(({ id }) => id)),
       bytes(found.map(({ phoneIndex }) => phoneIndex)),
+      texts(found.map(({ tokens }) => tokens)),
     ],
   })
 }
@@ -301,22 +315,33 @@ export async function findByWords(
   return rows.map((row) => toCustomer(vault, row))
 }
 
-/** Customers among the newest whose name has all the parts, which are folded, anywhere. */
+/** So many customers who seem to have what is looked for are compared with it. */
+const MAX_CANDIDATES = 400
+
+/**
+ * Some customers who have all parts, the newest first. Two texts may have one token, and parts may
+ * be in another order, so each is compared. As a subquery the tokens are not known to the planner:
+ * of frequent ones it would believe that reading the whole table is quicker.
+ */
 export async function findByParts(
   tx: Tx,
   vault: Vault,
   companyId: Uuid,
-  parts: string[],
+  { parts, isOf }: PartsSought,
   limit: number,
 ): Promise<Customer[]> {
   const rows = await tx.query({
     text: `select ${COLUMNS} from (
-             select * from customers where company_id = $1
-             order by id desc limit ${MAX_NAMESAKES}) c
-           where fold_name(name) like all ($2::text[]) order by id desc limit $3`,
-    values: [companyId, texts(parts.map((part) => `%${part}%`)), limit],
+             select * from customers
+             where search_tokens @> (select $2::int4[]) and company_id = $1
+             limit ${MAX_CANDIDATES}) c
+           order by id desc`,
+    values: [companyId, tokensOf(vault, companyId, parts)],
   })
-  return rows.map((row) => toCustomer(vault, row))
+  return rows
+    .map((row) => toCustomer(vault, row))
+    .filter(isOf)
+    .slice(0, limit)
 }
 
 /** Deletes a customer. Charges keep their own copy of the payer, and the id. */

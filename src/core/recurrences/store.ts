@@ -156,10 +156,10 @@ export type RecurrenceFilter = {
   isTemplate: boolean | null
   authStatus: AgreementStatus | null
   customerId: Uuid | null
+  /** Those of any of these customers. */
+  customerIds?: Uuid[] | null
   /** The template through which payers came. */
   originId?: Uuid | null
-  /** Any of these customers. */
-  customerIds?: Uuid[] | null
   /** Whether the bank tries again to collect a charge. */
   isOverdue?: true | null
 }
@@ -193,8 +193,8 @@ export async function search(
   }
   where('is_template = ?', isTemplate)
   where('customer_id = ?', customerId)
-  where('origin_id = ?', originId)
   where('customer_id = any (?::uuid[])', customerIds)
+  where('origin_id = ?', originId)
   if (filter.isOverdue) {
     const [today, tomorrow] = daysAround(now)
     conditions.push(isOverdue(`$${values.push(today)}`, `$${values.push(tomorrow)}`))

@@ -262,6 +262,28 @@ export async function findCompletedBefore(
   return row?.created_at ?? null
 }
 
+/** Withdrawals of an amount, or whose id of the scheme begins with a text, newest first. */
+export async function findByText(
+  tx: Tx,
+  companyId: Uuid,
+  { value, endToEndId }: { value: number | null; endToEndId: string | null },
+  limit: number,
+): Promise<Withdrawal[]> {
+  // No character comes after the last one.
+  const rows = await tx.query({
+    text: `(select ${COLUMNS} from withdrawals w where company_id = $1 and value = $2
+              order by id desc limit $4)
+           union
+           (select ${COLUMNS} from withdrawals w
+            where company_id = $1 and end_to_end_id is not null and end_to_end_id ~>=~ $3
+              and end_to_end_id ~<~ ($3 || chr(1114111))
+            order by end_to_end_id using ~<~ limit $4)
+           order by id desc limit $4`,
+    values: [companyId, value, endToEndId, limit],
+  })
+  return rows.map(WITHDRAWAL.read)
+}
+
 /** Withdrawals whose code was not used in time. */
 export const EXPIRING: DueKind = {
   name: 'expire withdrawals',

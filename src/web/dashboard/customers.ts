@@ -4,24 +4,18 @@ import type { Summary } from '../../core/charges/search.ts'
 import { searchCharges } from '../../core/charges/search.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
 import { type Company, checksTaxIds } from '../../core/companies/rules.ts'
-import { nameWords } from '../../core/customers/rules.ts'
-import {
-  find,
-  findByEmailOrIds,
-  findByName,
-  findByParts,
-  findByPhone,
-  findByWords,
-} from '../../core/customers/store.ts'
+import { findPeople } from '../../core/customers/search.ts'
+import { find, findByEmailOrIds } from '../../core/customers/store.ts'
 import { type CustomerView, showCustomer } from '../../core/customers/view.ts'
 import { asOf, type Recurrence } from '../../core/recurrences/rules.ts'
 import { search as searchRecurrences } from '../../core/recurrences/store.ts'
 import { isStopped } from '../../core/reminders/stops.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
+import { EMAIL_FORM } from '../../lib/mailbox.ts'
 import { addDays, formatDay, localDateOf } from '../../pix/local-time.ts'
-import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
-import { plainPhone } from '../../pix/written.ts'
+import { plainTaxId } from '../../pix/tax-id.ts'
+import { cleanTyped } from '../../pix/written.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
@@ -356,66 +350,32 @@ const CHARGES_READ = 100
 type FoundCustomers = {
   data: ShownCustomer[]
   next: string | null
-  /** Whether more have the name than are shown. */
+  /** Whether there are more than are shown. */
   isCut?: boolean
 }
 
 /**
- * A page of the customers whom a text names: by tax id, phone, e-mail address, or a part of the
- * name. An empty text names all.
+ * The customers whom a text means: by name, phone, tax id or e-mail address, or a part of one of
+ * these. An empty text means all, page by page.
  */
 export async function searchCustomers(
   visit: Visit,
-  text: string,
+  typed: string,
   page: { limit: number; after?: string | undefined },
 ): Promise<FoundCustomers> {
   const { limit, after } = page
-  const query = { limit: String(limit), ...(after ? { after } : {}) }
-  if (text === '') return visit.operate<ShownCustomer[]>('listCustomers', { query })
-  if (text.includes('@')) return { data: await findByEmail(visit, text, limit), next: null }
-  const [taxId, phone] = [plainTaxId(text), plainPhone(text)]
-  if (!isTaxIdShape(taxId) && phone === null) return findByAnyName(visit, text, limit)
-  // Eleven digits may be either of them.
-  const withPhone = phone === null || after ? [] : await findWithPhone(visit, phone, limit)
-  if (!isTaxIdShape(taxId)) return { data: withPhone, next: null }
-  const filter = { ...query, taxId }
-  const found = await visit.operate<ShownCustomer[]>('listCustomers', { query: filter })
-  const others = withPhone.filter(({ id }) => found.data.every((one) => one.id !== id))
-  return { data: [...found.data, ...others], next: found.next }
-}
-
-async function findWithPhone({ app, company }: Visit, phone: string, limit: number) {
-  return (await findByPhone(app.db, app.vault, company.id, phone, limit)).map(showCustomer)
-}
-
-/**
- * First those whose name begins with the text, then those with words that begin with its words. If
- * there is nobody, those who have its words anywhere in the name.
- */
-async function findByAnyName(
-  { app: { db, vault }, company }: Visit,
-  text: string,
-  limit: number,
-): Promise<FoundCustomers> {
-  const first = await findByName(db, vault, company.id, text, limit + 1)
-  const words = nameWords(text)
-  // The first are found again, so one more than could be shown tells whether there are others.
-  const others =
-    first.length > limit || words.length === 0
-      ? []
-      : await findByWords(db, vault, company.id, words, first.length + limit + 1)
-  const known = new Set(first.map(({ id }) => id))
-  const rest = others.filter(({ id }) => !known.has(id)).sort(byName)
-  const found = [...first, ...rest]
-  if (found.length === 0 && words.length > 0) {
-    found.push(...(await findByParts(db, vault, company.id, words, limit + 1)))
+  const text = cleanTyped(typed)
+  if (text === '') {
+    const query = { limit: String(limit), ...(after ? { after } : {}) }
+    return visit.operate<ShownCustomer[]>('listCustomers', { query })
   }
-  const data = found.slice(0, limit).map(showCustomer)
-  return { data, next: null, isCut: found.length > limit }
+  const withAddress = EMAIL_FORM.test(text) ? await findByEmail(visit, text, limit) : []
+  if (withAddress.length > 0) return { data: withAddress, next: null }
+  const { app, company } = visit
+  const where = { db: app.db, vault: app.vault, companyId: company.id }
+  const { customers, isCut } = await findPeople(where, text, limit)
+  return { data: customers.map(showCustomer), next: null, isCut }
 }
-
-const byName = (a: { name: string }, b: { name: string }): number =>
-  a.name.localeCompare(b.name, 'pt-BR')
 
 async function findByEmail(
   { app, company }: Visit,

@@ -29,6 +29,7 @@ import { replayRoutes } from './replay.ts'
 import { reportsRoutes } from './reports.ts'
 import { requestsRoutes } from './requests.ts'
 import { savedViewsRoutes } from './saved-views.ts'
+import { searchRoutes } from './search.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
 import { todayRoutes } from './today.ts'
@@ -41,6 +42,7 @@ import { withdrawalsRoutes } from './withdrawals.ts'
 /** Every page and every form of the dashboard. Tests walk this table. */
 export const ROUTES: DashboardRoute[] = [
   ...todayRoutes,
+  ...searchRoutes,
   ...chargesRoutes,
   ...pickedChargesRoutes,
   ...savedViewsRoutes,

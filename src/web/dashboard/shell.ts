@@ -6,6 +6,7 @@ import { formatMoment } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
 import { faultOf, icon, sendPage } from '../layout.ts'
 import { TEXTS } from '../texts.ts'
+import { searchBox } from './search-box.ts'
 import { DASHBOARD, type Section } from './texts.ts'
 import type { DashboardPage, SignedIn, Visit } from './visit.ts'
 
@@ -49,8 +50,8 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
     brand: company,
     kind: 'dashboard',
     styles: ['dashboard.css', 'lists.css', ...(page.styles ?? [])],
-    scripts: ['actions.js', ...(page.scripts ?? [])],
-    nav: personLinks(visit),
+    scripts: ['actions.js', 'search.js', ...(page.scripts ?? [])],
+    nav: html`${searchBox(visit)}${personLinks(visit)}`,
     aside: menu,
     body: html`${suspended}${notice}${page.body}`,
     footer: languageForm(visit),

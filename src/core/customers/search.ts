@@ -1,0 +1,100 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
+import { plainPhone } from '../../pix/written.ts'
+import { digitParts, mailParts, nameParts, type PartsSought } from './parts.ts'
+import { type Customer, nameWords } from './rules.ts'
+import * as store from './store.ts'
+
+export type Where = { db: Tx; vault: Vault; companyId: Uuid }
+
+/** The customers that a text may mean, the best first, and whether there are more. */
+export type People = { customers: Customer[]; isCut: boolean }
+
+type Find = (limit: number) => Promise<Customer[]>
+
+/**
+ * People of a text that support is told or reads: a tax id, a phone, a name, or a part of one of
+ * these or of an e-mail address. If a whole tax id or phone finds somebody, that is who is meant.
+ */
+export async function findPeople(where: Where, text: string, limit: number): Promise<People> {
+  const whole = await collect(findWhole(where, text), limit)
+  return whole.customers.length > 0 ? whole : collect(findAny(where, text), limit)
+}
+
+/** Asks one after the other until there are enough. */
+async function collect(finds: Find[], limit: number): Promise<People> {
+  const found = new Map<Uuid, Customer>()
+  for (const find of finds) {
+    // Those who are known may be found again, and one more tells whether there are others.
+    const more = await find(found.size + limit + 1)
+    for (const customer of more) if (!found.has(customer.id)) found.set(customer.id, customer)
+    if (found.size > limit) break
+  }
+  const customers = [...found.values()]
+  return { customers: customers.slice(0, limit), isCut: customers.length > limit }
+}
+
+/** Eleven digits may be a CPF or a phone. */
+function findWhole({ db, vault, companyId }: Where, text: string): Find[] {
+  const [taxId, phone] = [plainTaxId(text), plainPhone(text)]
+  const finds: Find[] = []
+  if (isTaxIdShape(taxId)) {
+    finds.push((limit) => store.list(db, vault, companyId, { taxId, limit, after: null }))
+  }
+  if (phone !== null) finds.push((limit) => store.findByPhone(db, vault, companyId, phone, limit))
+  return finds
+}
+
+/**
+ * First those whose name begins with the text, then those with words that begin with its words,
+ * then those who have it anywhere.
+ */
+function findAny(where: Where, text: string): Find[] {
+  const { db, vault, companyId } = where
+  const words = nameWords(text)
+  const finds: Find[] = []
+  if (words.length > 0) {
+    finds.push(
+      (limit) => store.findByName(db, vault, companyId, text, limit),
+      async (limit) => (await store.findByWords(db, vault, companyId, words, limit)).sort(byName),
+    )
+  }
+  return [...finds, ...findParts(where, partsIn(text))]
+}
+
+const byName = (a: Customer, b: Customer): number => a.name.localeCompare(b.name, 'pt-BR')
+
+/** What the text may be a part of. The last digits of a number are what is mostly asked for. */
+function partsIn(text: string): PartsSought[] {
+  const digits = digitParts(text)
+  return [nameParts(text), digits?.end, digits, mailParts(text)].filter((parts) => !!parts)
+}
+
+const findParts = ({ db, vault, companyId }: Where, all: PartsSought[]): Find[] =>
+  all.map((parts) => (limit) => store.findByParts(db, vault, companyId, parts, limit))
+
+/** Whether a text may be a part of a phone, a tax id or an e-mail address. */
+export const mayBePart = (text: string): boolean =>
+  digitParts(text) !== null || mailParts(text) !== null
+
+const idsOf = ({ customers }: People): Uuid[] => customers.map(({ id }) => id)
+
+/** Ids of people whose phone, tax id or e-mail address has the text. */
+export async function findIdsByPart(where: Where, text: string, limit: number): Promise<Uuid[]> {
+  const digits = digitParts(text)
+  const parts = [digits?.end, digits, mailParts(text)].filter((parts) => !!parts)
+  return idsOf(await collect(findParts(where, parts), limit))
+}
+
+/** Ids of people whose name has all words of the text: first those with words that begin so. */
+export async function findIdsByName(where: Where, text: string, limit: number): Promise<Uuid[]> {
+  const words = nameWords(text)
+  if (words.length === 0) return []
+  const ids = await store.findIdsByName(where.db, where.companyId, words, limit)
+  const parts = nameParts(text)
+  if (ids.length === limit || parts === null) return ids
+  const others = await collect(findParts(where, [parts]), limit)
+  return [...new Set([...ids, ...idsOf(others)])].slice(0, limit)
+}
