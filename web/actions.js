@@ -1,7 +1,15 @@
-// On a phone the menu is longer than the screen.
-document
-  .querySelector('.menu [aria-current]')
-  ?.scrollIntoView({ inline: 'center', block: 'nearest' })
+// What opens over the page closes with Escape, and with a press beside it.
+const popups = document.querySelectorAll('details.popup')
+addEventListener('click', ({ target }) => {
+  for (const popup of popups) if (!popup.contains(target)) popup.open = false
+})
+addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape') return
+  for (const popup of popups) {
+    if (popup.open && popup.contains(document.activeElement)) popup.firstElementChild.focus()
+    popup.open = false
+  }
+})
 
 // Copies the text of a button, and says so for a moment.
 for (const button of document.querySelectorAll('[data-copy]')) {

@@ -15,6 +15,7 @@ import {
   countMade,
   countReceived,
   findCounted,
+  findWaiting,
   type Made,
   type Received,
   readMade,
@@ -22,6 +23,7 @@ import {
   saveCounted,
   sumMade,
   sumReceived,
+  type Waiting,
 } from './store.ts'
 
 const DAY_MS = 24 * 3_600_000
@@ -79,6 +81,13 @@ export async function readConversion({ db, clock }: Given, company: Company): Pr
   ])
   return { made: complete.made + rest.made, paid: complete.paid + rest.paid }
 }
+
+/** Charges of subscriptions that failed before are not shown any more. */
+const FAILED_DAYS = 30
+
+/** What waits for the company's people. Every page of the dashboard shows some of it. */
+export const readWaiting = ({ db, clock }: Given, { id }: Company): Promise<Waiting> =>
+  findWaiting(db, id, new Date(clock.now().getTime() - FAILED_DAYS * DAY_MS))
 
 /** Clocks of several machines differ a little. */
 const afterAll = (now: Date): Date => new Date(now.getTime() + DAY_MS)

@@ -149,7 +149,7 @@ export async function readMade(
 export const MAX_COUNTED = 100
 
 /** What waits for a decision of the company's people. */
-type Waiting = {
+export type Waiting = {
   unmatched: number
   /** Disputes that nobody has answered, and the first of their deadlines. */
   disputes: number

@@ -6,7 +6,7 @@ import { accountsOf } from '../../core/balance/view.ts'
 import { WARN_DAYS } from '../../core/banks/certificates.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
 import { readConversion, readDays, readToday } from '../../core/totals/commands.ts'
-import { findWaiting, MAX_COUNTED, type Made, type Received } from '../../core/totals/store.ts'
+import { MAX_COUNTED, type Made, type Received } from '../../core/totals/store.ts'
 import type { Balance } from '../../ledger/books.ts'
 import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
@@ -139,8 +139,6 @@ export const todayRoutes: DashboardRoute[] = [
 
 const DAY_MS = 24 * 3_600_000
 const NEWEST = 8
-/** Charges of subscriptions that failed before are not shown any more. */
-const FAILED_DAYS = 30
 
 type Charge = Static<typeof ChargeView>
 type Newest = { charges: Charge[]; hasMore: boolean }
@@ -205,13 +203,11 @@ type Decision = { text: string; path: string }
 
 /** What waits for somebody, each with the page where it is decided. */
 async function readDecisions(visit: Visit): Promise<Decision[]> {
-  const { app, company, can, language } = visit
+  const { app, can, language } = visit
   const texts = TODAY[language].decisions
   const now = app.clock.now()
-  const [waiting, withdrawal] = await Promise.all([
-    findWaiting(app.db, company.id, new Date(now.getTime() - FAILED_DAYS * DAY_MS)),
-    can('balance:read') && readWithdrawal(visit),
-  ])
+  const { waiting } = visit
+  const withdrawal = can('balance:read') && (await readWithdrawal(visit))
   const { certificateEndsAt: endsAt } = waiting
   const isEnding = endsAt !== null && endsAt.getTime() - now.getTime() < WARN_DAYS * DAY_MS
   const of = (count: number, text: (count: string) => string, path: string): Decision[] =>

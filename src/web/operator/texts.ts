@@ -1,5 +1,6 @@
 import type { MailReason } from '../../core/mails/rules.ts'
 import type { Language } from '../../lib/language.ts'
+import type { IconName } from '../layout.ts'
 
 export type Section =
   | 'overview'
@@ -427,15 +428,15 @@ const en: OperatorTexts = {
 }
 
 /** The menu of the operator. */
-export const SECTIONS: { name: Section; path: string }[] = [
-  { name: 'overview', path: '' },
-  { name: 'companies', path: '/companies' },
-  { name: 'banks', path: '/banks' },
-  { name: 'work', path: '/work' },
-  { name: 'webhooks', path: '/webhooks' },
-  { name: 'mails', path: '/mails' },
-  { name: 'people', path: '/people' },
-  { name: 'activity', path: '/activity' },
+export const SECTIONS: { name: Section; path: string; icon: IconName }[] = [
+  { name: 'overview', path: '', icon: 'gauge' },
+  { name: 'companies', path: '/companies', icon: 'wallet' },
+  { name: 'banks', path: '/banks', icon: 'bank' },
+  { name: 'work', path: '/work', icon: 'list' },
+  { name: 'webhooks', path: '/webhooks', icon: 'code' },
+  { name: 'mails', path: '/mails', icon: 'mail' },
+  { name: 'people', path: '/people', icon: 'people' },
+  { name: 'activity', path: '/activity', icon: 'history' },
 ]
 
 export const OPERATOR: Record<Language, OperatorTexts> = { pt, en }
