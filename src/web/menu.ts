@@ -57,7 +57,7 @@ export function bottomBar(texts: MenuTexts, groups: Group[], first: Entry[]): Ht
     html`<a href="${entry.href}"${entry.isHere && here}>${icon(entry.icon)}<span>${entry.short ?? entry.label}</span>${badge(entry.waiting, texts)}</a>`
   const isHere = hidden.some((entry) => entry.isHere) && 'here'
   const more = html`<details class="popup"><summary class="${isHere}">${icon('menu')}<span>${texts.more}</span>${badge(sumOf(hidden), texts)}</summary><div class="sheet">${groupsOf(texts, others)}</div></details>`
-  return html`<nav class="bar" id="menu" aria-label="${texts.menu}">${first.map(item)}${hidden.length > 0 && more}</nav>`
+  return html`<nav class="bottom-bar" id="menu" aria-label="${texts.menu}">${first.map(item)}${hidden.length > 0 && more}</nav>`
 }
 
 /** What waits in several sections. A number with a plus stays one. */

@@ -68,7 +68,6 @@ import {
   wholeTaxId,
 } from './parts.ts'
 import { splitCard } from './split-parts.ts'
-import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 async function show(visit: Visit, fault: Html | null = null, status = 200): Promise<FastifyReply> {
@@ -283,10 +282,9 @@ async function showRefund(visit: Visit, fault: FormFault | null = null): Promise
       maxlength: MAX_COMMENT,
     },
   ])
-  const back = html`<a class="button quiet" href="${visit.url(pathOf(charge))}">${DASHBOARD[language].back}</a>`
   const body = html`${backLink(visit, pathOf(charge), texts.title(formatReais(charge.amount)))}${heading(texts.refundTitle)}
 ${fault?.notice(language)}<section class="card narrow-card"><p>${texts.refundLeft(left)} ${texts.refundWhere}</p>
-${visit.formOf(visit.url(`${pathOf(charge)}/refund`), html`${fields}${formButtons(texts.refundButton, back)}`, { kind: 'card-form' })}</section>`
+${visit.formOf(visit.url(`${pathOf(charge)}/refund`), html`${fields}${formButtons(texts.refundButton)}`, { kind: 'card-form' })}</section>`
   const status = fault ? { status: fault.problem.status } : {}
   return visit.send({ title: texts.refundTitle, here: 'charges', body, ...status })
 }

@@ -4,6 +4,7 @@ import { copyButton } from '../developer.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { facts } from '../parts.ts'
+import { backLink } from './form-parts.ts'
 import { card, type SectionTab, sectionTabs } from './parts.ts'
 import { type RecordPage, sendPage } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -40,6 +41,17 @@ export const sendForDevelopers = (visit: Visit, here: Tab | null, page: RecordPa
     { here: 'developers', styles: ['developers.css'], tabs: developerTabs(visit, here) },
     page,
   )
+
+/** Sends a page below one of them, with the way back to it or to the page that is named. */
+export const sendBelow = (
+  visit: Visit,
+  here: Tab,
+  page: RecordPage,
+  back: { path: string; label: string } = {
+    path: `/developers/${here}`,
+    label: DEVELOPERS[visit.language][here].title,
+  },
+) => sendForDevelopers(visit, here, { back: backLink(visit, back.path, back.label), ...page })
 
 /** A text to copy, such as a key or a command. */
 export const copyable = (text: string, what: string, visit: Visit): Html =>

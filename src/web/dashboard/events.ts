@@ -9,7 +9,7 @@ import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { deliveryTable } from './deliveries.ts'
-import { sendForDevelopers } from './developers.ts'
+import { sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
 import { card, moment, notFound, nothing, pager, table } from './parts.ts'
@@ -96,7 +96,7 @@ async function show(visit: Visit) {
   const content = html`<p class="soft">${texts.bodyText}</p><pre class="code" tabindex="0">${JSON.stringify(JSON.parse(event.payload), null, 2)}</pre>`
   const body = html`<div class="columns">${card(null, about)}${card(texts.body, content)}</div>
 ${card(texts.deliveries, sent)}`
-  return sendForDevelopers(visit, 'events', { title, body })
+  return sendBelow(visit, 'events', { title, body })
 }
 
 export const eventsRoutes: DashboardRoute[] = [

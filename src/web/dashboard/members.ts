@@ -21,7 +21,7 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { requireFewAccessChanges } from './access-changes.ts'
-import { type FormFault, tryForm } from './form-parts.ts'
+import { backLink, type FormFault, tryForm } from './form-parts.ts'
 import { type Column, card, moment, notice, pill, table } from './parts.ts'
 import { makeLink, type RecordPage, slimForm } from './record-pages.ts'
 import { sendSettings } from './settings.ts'
@@ -46,7 +46,7 @@ const isRole = (text: string | undefined): text is Role => ROLES.includes(text a
 const sendMembers = (visit: Visit, page: RecordPage) =>
   sendSettings(visit, '/members', {
     ...page,
-    back: html`<p class="small"><a href="${visit.url(ALL)}">${MEMBERS[visit.language].back}</a></p>`,
+    back: backLink(visit, ALL, MEMBERS[visit.language].title),
   })
 
 /** Every role as a choice, with what it may do. */
@@ -139,13 +139,9 @@ function showInvite(visit: Visit, { email, role }: Typed, fault: FormFault | nul
       maxlength: 254,
     },
   ])
-  const form = slimForm(
-    visit,
-    INVITE,
-    html`${field}${roleChoices(visit, role)}`,
-    { label: texts.send },
-    { path: ALL, label: DASHBOARD[visit.language].back },
-  )
+  const form = slimForm(visit, INVITE, html`${field}${roleChoices(visit, role)}`, {
+    label: texts.send,
+  })
   const body = card(null, html`<p class="soft">${texts.inviteText}</p>${form}`)
   return sendMembers(visit, { title: texts.inviteTitle, fault, body })
 }
@@ -407,7 +403,6 @@ const pt = {
   resend: 'Enviar de novo',
   withdrawText: 'O link deixa de funcionar.',
   withdraw: 'Cancelar convite',
-  back: 'Voltar para a equipe',
   faults: {
     email: 'Informe um e-mail válido.',
     member: 'Esta pessoa já faz parte da equipe. Para mudar o perfil, use a lista.',
@@ -479,7 +474,6 @@ const en: Texts = {
   resend: 'Send again',
   withdrawText: 'The link stops working.',
   withdraw: 'Withdraw the invitation',
-  back: 'Back to members',
   faults: {
     email: 'Enter a valid email address.',
     member: 'This person already belongs to the company. To change the role, use the list.',

@@ -45,7 +45,6 @@ const pt = {
   lastDelivery: 'Última entrega',
   noDelivery: 'Nenhuma ainda',
   created: 'Criado em',
-  back: 'Voltar aos webhooks',
   edit: 'Editar',
   save: 'Salvar',
   test: 'Enviar teste',
@@ -68,7 +67,6 @@ const pt = {
   removeTitle: (name: string) => `Excluir o webhook ${name}?`,
   removeText:
     'Ele deixa de receber eventos, e o registro das suas entregas é apagado. Não é possível desfazer.',
-  keep: 'Manter o webhook',
   done: {
     changed: 'O webhook foi alterado.',
     tested: 'Enviamos um evento de teste. O resultado aparece nas entregas abaixo.',
@@ -128,7 +126,6 @@ const en: Texts = {
   lastDelivery: 'Last delivery',
   noDelivery: 'None yet',
   created: 'Created',
-  back: 'Back to the webhooks',
   edit: 'Edit',
   save: 'Save',
   test: 'Send a test',
@@ -151,7 +148,6 @@ const en: Texts = {
   removeTitle: (name) => `Delete the webhook ${name}?`,
   removeText:
     'It gets no more events, and the log of its deliveries is erased. This cannot be undone.',
-  keep: 'Keep the webhook',
   done: {
     changed: 'The webhook is changed.',
     tested: 'A test event was sent. The result is among the deliveries below.',

@@ -21,7 +21,7 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
-import { type FormFault, tryForm } from './form-parts.ts'
+import { backLink, type FormFault, tryForm } from './form-parts.ts'
 import { card, doneNotice, heading, moment, money, notice, pill, type Tone } from './parts.ts'
 import { hasConfirmed } from './signed-in.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -70,7 +70,8 @@ export async function showWithdrawal(
   // A wrong code is explained at its field, as long as there is one.
   const isAtField = mayConfirm && (fault?.isWrong('otp') || fault?.problem.code === 'otp_invalid')
   const done = { ...texts.done, ...APPROVALS[language].done }
-  const body = html`${heading(title, statePill(visit, withdrawal))}
+  const back = backLink(visit, '/balance/withdrawals', texts.title)
+  const body = html`${back}${heading(title, statePill(visit, withdrawal))}
 ${fault ? !isAtField && fault.notice(language) : doneNotice(visit, done)}
 <div class="columns">${card(
     null,
@@ -78,8 +79,7 @@ ${fault ? !isAtField && fault.notice(language) : doneNotice(visit, done)}
 ${mayCancel && !mayConfirm && !approval.mayDecide && html`<div class="actions">${cancelForm(visit, withdrawal)}</div>`}`,
   )}
 <div class="stack">${mayConfirm && codeCard(visit, withdrawal, isAtField ? fault : null, code)}
-${approval.card}</div></div>
-<p><a href="${visit.url('/balance/withdrawals')}">${texts.title}</a></p>`
+${approval.card}</div></div>`
   const failed = fault ? { status: fault.problem.status } : {}
   return visit.send({ title, body, here: 'balance', ...failed })
 }

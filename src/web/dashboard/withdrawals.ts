@@ -9,7 +9,7 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
-import { type FormFault, tryForm } from './form-parts.ts'
+import { backLink, type FormFault, tryForm } from './form-parts.ts'
 import {
   type Column,
   card,
@@ -38,11 +38,13 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const approvals =
     visit.can(['owner']) &&
     html`<a class="button quiet slim" href="${visit.url('/settings/approvals')}">${APPROVALS[language].title}</a>`
-  const body = html`${heading(texts.title, [startLink(visit), approvals])}
-${card(null, html`${list}${pager(visit, next)}`)}
-<p><a href="${visit.url('/balance')}">${DASHBOARD[language].back}</a></p>`
+  const body = html`${toBalance(visit)}${heading(texts.title, [startLink(visit), approvals])}
+${card(null, html`${list}${pager(visit, next)}`)}`
   return visit.send({ title: texts.title, body, here: 'balance' })
 }
+
+const toBalance = (visit: Visit): Html =>
+  backLink(visit, '/balance', DASHBOARD[visit.language].sections.balance)
 
 /** The button to the form, for whoever may use it. */
 export const startLink = (visit: Visit): Html | false =>
@@ -92,15 +94,14 @@ async function showForm(visit: Visit, typed: Typed | null = null): Promise<Fasti
   const steps = limit
     ? [...texts.steps, APPROVALS[visit.language].needed(formatReais(limit.above))]
     : texts.steps
-  const body = html`${heading(texts.start)}
+  const body = html`${toBalance(visit)}${heading(texts.start)}
 ${typed?.fault?.notice(visit.language)}
 ${pending && pendingNotice(visit, pending)}
 <div class="columns">${!pending && formCard(visit, balance.available, typed)}
 ${card(
   texts.stepsTitle,
   html`<ol class="steps">${steps.map((step) => html`<li><span>${step}</span></li>`)}</ol>`,
-)}</div>
-<p><a href="${visit.url('/balance')}">${DASHBOARD[visit.language].back}</a></p>`
+)}</div>`
   const status = typed ? (typed.fault?.problem.status ?? 400) : 200
   return visit.send({ title: texts.start, body, here: 'balance', status })
 }
