@@ -11,6 +11,11 @@ addEventListener('keydown', ({ key }) => {
   }
 })
 
+// On a phone the tabs of a section are wider than the screen.
+document
+  .querySelector('.section-tabs [aria-current]')
+  ?.scrollIntoView({ inline: 'center', block: 'nearest' })
+
 // Copies the text of a button, and says so for a moment.
 for (const button of document.querySelectorAll('[data-copy]')) {
   const label = button.querySelector('[aria-live] > span')

@@ -10,7 +10,7 @@ const DONE_PT: Record<string, string> = {
 const pt = {
   title: 'Segurança',
   intro:
-    'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, reembolsar, cuidar das chaves de API, da equipe e da versão da API e mudar a conexão com o banco.',
+    'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, devolver, cuidar das chaves de API, da equipe e da versão da API e mudar a conexão com o banco.',
   confirmFirst: 'Para mudar estas configurações, confirme antes que é você.',
   confirm: 'Confirmar que sou eu',
   back: 'Minha conta',
@@ -70,7 +70,7 @@ const pt = {
   done: DONE_PT,
   money: {
     title: 'Ative a verificação em duas etapas',
-    text: 'Esta empresa movimenta dinheiro real. Para sacar, reembolsar, cuidar das chaves de API, da equipe ou da versão da API e mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
+    text: 'Esta empresa movimenta dinheiro real. Para sacar, devolver, cuidar das chaves de API, da equipe ou da versão da API e mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
     act: 'Configurar agora',
   },
   operator:

@@ -211,7 +211,7 @@ const csvColumns = (words: ActionWords): CsvColumn<Entry>[] => [
   { name: 'at', title: 'Quando', of: ({ at }) => at },
   { name: 'author', title: 'Quem', of: ({ author }) => author.name },
   { name: 'authorKind', title: 'Tipo de autor', of: ({ author }) => author.kind },
-  { name: 'authorId', title: 'Id do autor', of: ({ author }) => author.id },
+  { name: 'authorId', title: 'ID do autor', of: ({ author }) => author.id },
   { name: 'address', title: 'Endereço', of: ({ author }) => author.address },
   { name: 'action', title: 'Ação', of: ({ action }) => action },
   { name: 'words', title: 'Descrição', of: ({ action }) => actionText(words, action, 'pt') },
@@ -256,12 +256,12 @@ const pt = {
   csv: 'Baixar CSV',
   empty: 'As mudanças feitas na empresa aparecem aqui.',
   emptyFiltered: 'Nenhuma atividade com estes filtros.',
-  columns: { what: 'O quê', who: 'Quem', record: 'Registro', at: 'Quando', from: 'De onde' },
+  columns: { what: 'O quê', who: 'Quem', record: 'Registro', at: 'Quando', from: 'IP' },
   kinds: {
     person: 'Pessoa',
     key: 'Chave de API',
     'command-line': 'Linha de comando',
-    service: 'O próprio serviço',
+    service: 'Automático',
   } satisfies Record<AuthorKind, string>,
   records: {
     bank: 'Banco',
@@ -279,7 +279,7 @@ const pt = {
     product: 'Produto',
     recipient: 'Recebedor',
     refund: 'Devolução',
-    'static-code': 'Código estático',
+    'static-code': 'QR Code fixo',
     subscription: 'Assinatura',
     'subscription-link': 'Link de assinatura',
     webhook: 'Webhook',
@@ -299,7 +299,7 @@ const pt = {
     count === 1 ? '1 convite cancelado' : `${count} convites cancelados`,
   tries: (count: number) => (count === 1 ? '1 tentativa' : `${count} tentativas`),
   since: (hour: string) => `na hora a partir de ${hour}`,
-  role: 'Perfil',
+  role: 'Função',
 }
 
 type Texts = typeof pt
@@ -312,12 +312,12 @@ const en: Texts = {
   csv: 'Download CSV',
   empty: 'Changes of the company are shown here.',
   emptyFiltered: 'No activity matches these filters.',
-  columns: { what: 'What', who: 'Who', record: 'Record', at: 'When', from: 'From where' },
+  columns: { what: 'What', who: 'Who', record: 'Record', at: 'When', from: 'IP' },
   kinds: {
     person: 'Person',
     key: 'API key',
     'command-line': 'Command line',
-    service: 'The service itself',
+    service: 'Automatic',
   },
   records: {
     bank: 'Bank',
@@ -335,7 +335,7 @@ const en: Texts = {
     product: 'Product',
     recipient: 'Recipient',
     refund: 'Refund',
-    'static-code': 'Static code',
+    'static-code': 'Static QR code',
     subscription: 'Subscription',
     'subscription-link': 'Subscription link',
     webhook: 'Webhook',

@@ -26,7 +26,7 @@ const pt = {
   waiting: 'na fila',
   /** The facts. */
   facts: {
-    id: 'Id',
+    id: 'ID',
     kind: 'Tipo',
     reference: 'Sua referência',
     description: 'Descrição',
@@ -34,7 +34,7 @@ const pt = {
     link: 'Link',
     pixCode: 'Código Pix',
     txid: 'Txid',
-    endToEndId: 'Id do Pix',
+    endToEndId: 'ID da transação (E2E)',
     received: 'Recebido',
     shortfall: 'Faltou',
     refunded: 'Devolvido',
@@ -46,7 +46,7 @@ const pt = {
     phone: 'Telefone',
     shipping: 'Entrega',
   },
-  masked: 'Seu perfil vê os dados do pagador só em parte.',
+  masked: 'Sua função vê os dados do pagador só em parte.',
   noPayer: 'Quem paga um QR Code fixo não se identifica para a loja.',
   /** What can be done. */
   copyLink: 'link de pagamento',
@@ -98,7 +98,7 @@ const en: ChargeTexts = {
   failed: 'failed',
   waiting: 'waiting',
   facts: {
-    id: 'Id',
+    id: 'ID',
     kind: 'Kind',
     reference: 'Your reference',
     description: 'Description',
@@ -106,7 +106,7 @@ const en: ChargeTexts = {
     link: 'Link',
     pixCode: 'Pix code',
     txid: 'Txid',
-    endToEndId: 'Pix id',
+    endToEndId: 'Transaction ID (E2E)',
     received: 'Received',
     shortfall: 'Short by',
     refunded: 'Refunded',
@@ -119,7 +119,7 @@ const en: ChargeTexts = {
     shipping: 'Shipping',
   },
   masked: 'Your role sees the payer’s details only in part.',
-  noPayer: 'Whoever pays a static code is not named to the store.',
+  noPayer: 'Static codes don’t identify the payer.',
   copyLink: 'payment link',
   copyLinkButton: 'Copy link',
   copied: 'Copied',

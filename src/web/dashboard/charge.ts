@@ -59,6 +59,7 @@ import {
   doneNotice,
   formatPhone,
   heading,
+  idText,
   moment,
   moment as momentAt,
   money,
@@ -178,8 +179,8 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
       shortfall > 0 && [names.shortfall, money(shortfall)],
       refunded > 0 && [names.refunded, money(refunded)],
       refunded > 0 && refundableOf(charge) > 0 && [names.left, money(refundableOf(charge))],
-      kind !== 'STATIC' && [names.txid, html`<code>${chargeTxid(charge.id)}</code>`],
-      endToEndId !== null && [names.endToEndId, html`<code>${endToEndId}</code>`],
+      kind !== 'STATIC' && [names.txid, idText(chargeTxid(charge.id), names.txid, language)],
+      endToEndId !== null && [names.endToEndId, idText(endToEndId, names.endToEndId, language)],
     ])}${
       hasPage &&
       status === 'OPEN' &&

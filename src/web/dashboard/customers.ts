@@ -33,6 +33,7 @@ import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
 import {
   card,
   formatPhone,
+  idText,
   listedTaxId,
   moment,
   money,
@@ -137,7 +138,7 @@ function details(visit: Visit, customer: ShownCustomer, wantsNoReminders: boolea
     ],
     [fields.status.label, pill(texts.statuses[status], status === 'ACTIVE' ? 'good' : 'calm')],
     [texts.since, moment(createdAt)],
-    ['ID', html`<code>${customer.id}</code>`],
+    ['ID', idText(customer.id, 'ID', language)],
   ])}${!visit.can('payments:write') && html`<p class="hint">${texts.masked}</p>`}`
 }
 

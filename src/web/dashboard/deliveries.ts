@@ -19,7 +19,18 @@ import { sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
 import { tryForm } from './form-parts.ts'
-import { card, moment, notFound, nothing, notice, pager, pill, type Tone, table } from './parts.ts'
+import {
+  card,
+  idText,
+  moment,
+  notFound,
+  nothing,
+  notice,
+  pager,
+  pill,
+  type Tone,
+  table,
+} from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 type Webhook = Static<typeof WebhookView>
@@ -150,7 +161,7 @@ function factsOf(visit: Visit, { delivery, webhook }: Found): Html {
       texts.facts.event,
       html`<a href="${visit.url(`/developers/events/${id}`)}"><code>${id}</code></a>`,
     ],
-    [texts.facts.id, html`<code>${deliveryIdOf(delivery)}</code>`],
+    [texts.facts.id, idText(deliveryIdOf(delivery), texts.facts.id, visit.language)],
   ])
 }
 

@@ -87,7 +87,7 @@ const pt = {
   overview: 'Visão geral',
   keys: {
     title: 'Chaves de API',
-    text: 'Crie, troque e revogue as chaves que os seus sistemas usam.',
+    text: 'Crie, renove e revogue as chaves que os seus sistemas usam.',
   },
   webhooks: {
     title: 'Webhooks',
@@ -119,7 +119,7 @@ const en: Texts = {
   title: 'Developers',
   pages: 'Pages for developers',
   overview: 'Overview',
-  keys: { title: 'API keys', text: 'Create, rotate and revoke the keys that your systems use.' },
+  keys: { title: 'API keys', text: 'Create, renew and revoke the keys that your systems use.' },
   webhooks: { title: 'Webhooks', text: 'Have your server notified when something happens.' },
   deliveries: {
     title: 'Deliveries',

@@ -12,7 +12,7 @@ import { deliveryTable } from './deliveries.ts'
 import { sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
-import { card, moment, notFound, nothing, pager, table } from './parts.ts'
+import { card, idText, moment, notFound, nothing, pager, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -89,7 +89,7 @@ async function show(visit: Visit) {
       : nothing(language, texts.noDeliveries)
   const about = facts([
     [texts.type, html`<code>${event.type}</code>`],
-    [texts.id, html`<code>${toPublic('evt', event.id)}</code>`],
+    [texts.id, idText(toPublic('evt', event.id), texts.id, language)],
     [texts.at, moment(event.createdAt)],
     [texts.mode, texts.modes[event.mode]],
   ])
@@ -114,7 +114,7 @@ const pt = {
   all: 'Todos',
   until: 'Até o dia',
   at: 'Quando',
-  id: 'Código',
+  id: 'ID',
   mode: 'Modo',
   modes: {
     sandbox: 'Testes',
@@ -139,7 +139,7 @@ const en: Texts = {
   all: 'All',
   until: 'Until',
   at: 'When',
-  id: 'Id',
+  id: 'ID',
   mode: 'Mode',
   modes: { sandbox: 'Sandbox', dev: 'Development', live: 'Live' },
   body: 'Content',

@@ -255,8 +255,8 @@ const pt = {
   nameHint: 'Para reconhecer a chave depois, por exemplo: loja virtual.',
   nameWrong: 'Informe um nome de 1 a 255 caracteres.',
   scopes: 'O que a chave pode fazer',
-  scopesHint: 'Marque só o necessário. Uma chave nunca pode mais do que o seu perfil.',
-  scopesWrong: 'Marque ao menos uma permissão, entre as que o seu perfil tem.',
+  scopesHint: 'Marque só o necessário. Uma chave nunca pode mais do que a sua função.',
+  scopesWrong: 'Marque ao menos uma permissão, entre as que a sua função tem.',
   all: 'Tudo',
   words: {
     'payments:read': 'Ver cobranças, pagamentos e assinaturas',
@@ -286,18 +286,18 @@ const pt = {
   copy: 'a chave',
   rotateTitle: (name: string) => `Gerar nova chave no lugar de ${name}`,
   rotateText:
-    'Criamos outra chave com o mesmo nome e as mesmas permissões. A atual continua funcionando até você revogá-la, para que a troca no seu sistema não pare nada.',
+    'Criamos outra chave com o mesmo nome e as mesmas permissões. A atual continua funcionando até você revogá-la, para que nada pare enquanto você muda o seu sistema.',
   rotated:
     'A chave anterior continua funcionando. Revogue-a quando o seu sistema já usar a nova chave.',
   revokeOld: 'Revogar a chave anterior',
   tooMuch:
-    'Esta chave pode mais do que o seu perfil. Peça a um responsável pela empresa que a troque.',
+    'Esta chave pode mais do que a sua função. Peça a um responsável pela empresa que gere a nova.',
   revokeTitle: (name: string) => `Revogar a chave ${name}?`,
   revokeText:
     'Todo sistema que usa esta chave deixa de funcionar na hora. Não é possível desfazer.',
   wasRevoked: 'A chave foi revogada.',
   wasShown:
-    'Este formulário já tinha criado a chave, e ela só é mostrada uma vez. Se você não a copiou, troque-a.',
+    'Este formulário já tinha criado a chave, e ela só é mostrada uma vez. Se você não a copiou, gere uma nova.',
 }
 
 type Texts = typeof pt
@@ -333,24 +333,24 @@ const en: Texts = {
   active: 'Active',
   revoked: 'Revoked',
   actions: 'Actions',
-  rotate: 'Rotate',
+  rotate: 'Generate new key',
   revoke: 'Revoke',
   newKey: 'Your new key',
   shownOnce: 'Copy the key now: it is not shown again.',
   keepSafe: 'Keep it like a password. Whoever has it acts for the company.',
   done: 'I have copied the key',
   copy: 'the key',
-  rotateTitle: (name) => `Rotate the key ${name}`,
+  rotateTitle: (name) => `Generate a new key in place of ${name}`,
   rotateText:
     'We create another key with the same name and permissions. The present one works until you revoke it, so that nothing stops while you change your system.',
   rotated: 'The former key still works. Revoke it when your system uses the new one.',
   revokeOld: 'Revoke the former key',
-  tooMuch: 'This key can do more than your role. Ask an owner of the company to rotate it.',
+  tooMuch: 'This key can do more than your role. Ask an owner of the company to replace it.',
   revokeTitle: (name) => `Revoke the key ${name}?`,
   revokeText: 'Every system that uses this key stops working at once. This cannot be undone.',
   wasRevoked: 'The key is revoked.',
   wasShown:
-    'This form had created the key already, and a key is shown only once. If you did not copy it, rotate it.',
+    'This form had created the key already, and a key is shown only once. If you did not copy it, generate a new one.',
 }
 
 const KEYS: Record<Language, Texts> = { pt, en }

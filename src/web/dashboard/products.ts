@@ -14,7 +14,7 @@ import {
   tabs,
   textOf,
 } from './form-parts.ts'
-import { card, money, notFound, nothing, pager, pill, table } from './parts.ts'
+import { card, idText, money, notFound, nothing, pager, pill, table } from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -90,7 +90,7 @@ async function show(visit: Visit, product: ShownProduct): Promise<{ body: Html; 
     product.sku !== undefined && [fields.sku.label, product.sku],
     product.imageUrl !== undefined && [fields.imageUrl.label, product.imageUrl],
     product.categories !== undefined && [texts.categories, product.categories.join(', ')],
-    ['ID', html`<code>${product.id}</code>`],
+    ['ID', idText(product.id, 'ID', language)],
   ])
   const { description } = product
   const about = description && html`<p class="about">${description}</p>`

@@ -14,7 +14,7 @@ import { formatDay, formatMoment, localDateOf, weekdayOf } from '../../pix/local
 import { type Html, html, render, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
 import { secure } from '../security.ts'
-import { heading, moment, money, notice, table } from './parts.ts'
+import { formatCount, heading, moment, money, notice, table } from './parts.ts'
 import { makeLink } from './record-pages.ts'
 import { chargePill } from './states.ts'
 import { DASHBOARD } from './texts.ts'
@@ -121,11 +121,10 @@ const averageOf = (days: Day[]): number =>
 
 function showConversion({ language }: Visit, { made, paid }: Made): Html {
   const texts = TODAY[language]
-  const written = (count: number) => count.toLocaleString(language === 'pt' ? 'pt-BR' : 'en')
   const content =
     made === 0
       ? html`<p class="soft">${texts.noConversion}</p>`
-      : html`<strong class="big">${written(percentOf(paid, made))}%</strong><meter min="0" max="${made}" value="${paid}" aria-label="${texts.conversion}"></meter><p class="soft small">${texts.conversionText(written(paid), written(made))}</p>`
+      : html`<strong class="big">${formatCount(percentOf(paid, made))}%</strong><meter min="0" max="${made}" value="${paid}" aria-label="${texts.conversion}"></meter><p class="soft small">${texts.conversionText(formatCount(paid), formatCount(made))}</p>`
   return html`<section class="card conversion"><h2>${texts.conversion}</h2>${content}</section>`
 }
 
@@ -388,10 +387,9 @@ const WEEKDAYS = {
 const DECISIONS_PT: Record<DecisionName, (count: string) => string> = {
   unmatched: (count) =>
     count === '1'
-      ? '1 pagamento não identificado aguarda decisão'
-      : `${count} pagamentos não identificados aguardam decisão`,
-  webhooks: (count) =>
-    count === '1' ? '1 webhook não está recebendo' : `${count} webhooks não estão recebendo`,
+      ? '1 Pix sem cobrança aguarda decisão'
+      : `${count} Pix sem cobrança aguardam decisão`,
+  webhooks: (count) => (count === '1' ? '1 webhook com falha' : `${count} webhooks com falha`),
   collections: (count) =>
     count === '1'
       ? '1 cobrança de assinatura falhou nos últimos 30 dias'
@@ -409,7 +407,7 @@ const pt = {
   available: 'Disponível',
   pending: 'A liberar',
   held: 'Reservado',
-  unmatched: 'Não identificado',
+  unmatched: 'Sem cobrança',
   recipients: 'De recebedores',
   disputed: 'Em disputa',
   hints: {
@@ -501,10 +499,9 @@ const en: Texts = {
   decisions: {
     unmatched: (count) =>
       count === '1'
-        ? '1 unmatched payment waits for a decision'
-        : `${count} unmatched payments wait for a decision`,
-    webhooks: (count) =>
-      count === '1' ? '1 webhook does not receive' : `${count} webhooks do not receive`,
+        ? '1 unmatched payment needs a decision'
+        : `${count} unmatched payments need a decision`,
+    webhooks: (count) => (count === '1' ? '1 webhook is failing' : `${count} webhooks are failing`),
     collections: (count) =>
       count === '1'
         ? '1 subscription charge failed in the last 30 days'
@@ -522,7 +519,7 @@ const en: Texts = {
   chartLabel: (days) =>
     `Received by day in the last ${days} days. The figures are in the table below.`,
   nothingReceived: (days) => `No payment in the last ${days} days.`,
-  total: (days) => `Total of ${days} days`,
+  total: (days) => `${days}-day total`,
   average: '(in R$; line: average of 7 days)',
   switchTitle: 'Period of the chart',
   days: (count) => `${count} days`,

@@ -30,6 +30,7 @@ import {
   card,
   doneNotice,
   heading,
+  idText,
   moment,
   money,
   nothing,
@@ -232,7 +233,7 @@ ${facts([
   [texts.amount, money(amount)],
   [texts.payer, wholePayer(visit, payment)],
   [texts.receivedAt, moment(receivedAt)],
-  [texts.endToEndId, html`<code>${endToEndId}</code>`],
+  [texts.endToEndId, idText(endToEndId, texts.endToEndId, language)],
   ...settledFacts(visit, payment),
 ])}
 ${payment.settled === null && likelyPart(visit, shown, suggestions)}`,

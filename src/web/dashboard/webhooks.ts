@@ -149,11 +149,11 @@ function actionsOf(visit: Visit, webhook: Webhook): Html | null {
       urlOf(visit, webhook, action),
       html`<button class="button ${kind} slim">${label}</button>`,
     )
-  const link = (action: string, label: string) =>
-    html`<a class="button quiet slim" href="${urlOf(visit, webhook, action)}">${label}</a>`
-  return html`${isActive ? button('test', texts.test) : button('activate', texts.activate, '')}
+  const link = (action: string, label: string, kind = 'quiet') =>
+    html`<a class="button ${kind} slim" href="${urlOf(visit, webhook, action)}">${label}</a>`
+  return html`${isActive ? button('test', texts.test, '') : button('activate', texts.activate, '')}
 ${isActive && link('replay', texts.replay)}${link('edit', texts.edit)}${link('secret', texts.rotate)}
-${isActive && button('deactivate', texts.deactivate)}${link('delete', texts.remove)}`
+${isActive && button('deactivate', texts.deactivate)}${link('delete', texts.remove, 'quiet danger')}`
 }
 
 async function findWebhook(visit: Visit): Promise<Webhook> {

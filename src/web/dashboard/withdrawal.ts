@@ -22,7 +22,17 @@ import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
 import { backLink, type FormFault, tryForm } from './form-parts.ts'
-import { card, doneNotice, heading, moment, money, notice, pill, type Tone } from './parts.ts'
+import {
+  card,
+  doneNotice,
+  heading,
+  idText,
+  moment,
+  money,
+  notice,
+  pill,
+  type Tone,
+} from './parts.ts'
 import { hasConfirmed } from './signed-in.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { WITHDRAWALS } from './withdrawals-texts.ts'
@@ -116,7 +126,7 @@ function factsOf(
     ...approval,
     finishedAt !== undefined && [columns.finishedAt, moment(finishedAt)],
     status === 'FAILED' && failureReason !== undefined && [texts.reason, failureReason],
-    endToEndId !== undefined && [texts.endToEndId, html`<code>${endToEndId}</code>`],
+    endToEndId !== undefined && [texts.endToEndId, idText(endToEndId, texts.endToEndId, language)],
   ])
 }
 

@@ -65,7 +65,7 @@ const pt = {
       count === 1
         ? 'A contabilidade de 1 empresa não confere: os saques dela estão parados'
         : `A contabilidade de ${count} empresas não confere: os saques delas estão parados`,
-    failingWebhooks: 'Há webhooks que não recebem',
+    failingWebhooks: 'Há webhooks com falha',
     setAside: (count: number) =>
       count === 1 ? 'O trabalho de 1 empresa falha' : `O trabalho falha ${count} vezes`,
     failedMails: 'Há e-mails que não foram aceitos',
@@ -118,7 +118,7 @@ const pt = {
     created: 'Criada em',
     version: 'Versão da API',
     taxId: 'CNPJ ou CPF',
-    id: 'Id',
+    id: 'ID',
     members: 'Pessoas',
     differenceHint: 'Enquanto houver diferença, nenhum saque sai desta empresa.',
     suspended: 'Suspensa',
@@ -251,7 +251,7 @@ const en: OperatorTexts = {
       count === 1
         ? 'The books of 1 company differ: its withdrawals are stopped'
         : `The books of ${count} companies differ: their withdrawals are stopped`,
-    failingWebhooks: 'Some webhooks do not receive',
+    failingWebhooks: 'Some webhooks are failing',
     setAside: (count) =>
       count === 1 ? 'The work of 1 company fails' : `Work fails ${count} times`,
     failedMails: 'Some emails were not accepted',
@@ -303,7 +303,7 @@ const en: OperatorTexts = {
     created: 'Created',
     version: 'API version',
     taxId: 'Tax id',
-    id: 'Id',
+    id: 'ID',
     members: 'People',
     differenceHint: 'While there is a difference, no withdrawal leaves this company.',
     suspended: 'Suspended',
