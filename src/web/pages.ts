@@ -11,6 +11,7 @@ import { registerCheckout } from './checkout.ts'
 import { MAX_FILES } from './dashboard/csv.ts'
 import { registerDashboard } from './dashboard/register.ts'
 import { sendFault } from './dashboard/shell.ts'
+import { withHeader } from './developer.ts'
 import { registerFront } from './front.ts'
 import { registerGuides } from './guides/register.ts'
 import { faultOf, faultPage, languageOf, sendPage } from './layout.ts'
@@ -34,6 +35,8 @@ type Pages = {
   register(server: FastifyInstance): void
   /** Shows the page for an unknown path. */
   missing(request: FastifyRequest, reply: FastifyReply): void
+  /** Puts our header above the page of the API reference. */
+  withHeader(page: string): string
 }
 
 /** The pages for people. They need no key, read forms instead of JSON, and show errors as pages. */
@@ -66,6 +69,7 @@ export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | '
     missing(request, reply) {
       sendPage(request, reply, site.assets, faultPage('missing', languageOf(request), 404))
     },
+    withHeader: (page) => withHeader(site, page),
   }
 }
 

@@ -49,7 +49,7 @@ test('samples, menu and search need no script', async () => {
   await page.getByRole('link', { name: 'The ledger' }).click()
   await page.getByRole('heading', { name: 'The ledger' }).waitFor()
   await page.getByRole('searchbox').fill('devolução')
-  await page.getByRole('button', { name: 'Search' }).click()
+  await page.getByRole('button', { name: 'Buscar' }).click()
   await page.getByRole('heading', { name: /resultados? para “devolução”/ }).waitFor()
   await page.locator('#found a').first().click()
   await page.getByRole('heading', { name: 'Introdução' }).waitFor()

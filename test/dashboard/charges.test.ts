@@ -39,7 +39,7 @@ test('charges are listed, the newest first, with a masked payer, and nothing of 
   assert.match(text, /Maria da Silva.*?\*\*\*\.\*\*\*\.247-25 · Pix · order-1 · Bolo/s)
   assert.doesNotMatch(text, /529\.?982/)
   assert.match(text, /2 cobranças · R\$ 44,90/)
-  assert.doesNotMatch(text, /Criar cobrança/)
+  assert.doesNotMatch(text, /Nova cobrança/)
   const developer = await signIn(api, client.company, { role: 'developer', language: 'en' })
   assert.match((await developer.get('/charges')).text, /2 charges · R\$ 44,90.*?Paid/s)
   assert.match((await developer.get('/charges')).text, /New charge/)

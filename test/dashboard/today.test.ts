@@ -36,7 +36,7 @@ test('money of today and of the same weekday last week is shown with the balance
   const { text } = await member.get('')
   assert.match(text, /Recebido hoje<\/h2><strong class="big"><span class="money">R\$ 1\.234,56/)
   assert.match(text, /quinta passada até \d\d:\d\d: <span class="money">R\$ 700,00/)
-  for (const name of ['Disponível', 'A liberar', 'Reservado', 'Não identificado']) {
+  for (const name of ['Disponível', 'A liberar', 'Reservado', 'Sem cobrança']) {
     assert.ok(text.includes(`${name}</h3>`), name)
   }
   assert.equal((await finance.get('')).status, 303, 'a session of last week has ended')
@@ -67,10 +67,10 @@ test('what needs a decision is listed with a link, and nothing of other companie
   await makeWaiting(client, endsAt)
   const owner = await signIn(api, client.company)
   assert.deepEqual(decisionsOf((await owner.get('')).text), [
-    ['/unmatched', '2 pagamentos não identificados aguardam decisão'],
+    ['/unmatched', '2 Pix sem cobrança aguardam decisão'],
     ['/balance', '1 saque aguarda confirmação'],
     ['/subscriptions', '1 cobrança de assinatura falhou nos últimos 30 dias'],
-    ['/developers', '1 webhook não está recebendo'],
+    ['/developers', '1 webhook com falha'],
     ['/settings', `O certificado do banco vence em ${formatMoment(endsAt).split(' ')[0]}`],
   ])
   const support = await signIn(api, client.company, { role: 'support', language: 'en' })
@@ -116,11 +116,11 @@ test('the chart shows 30 or 90 days, with its figures as a table', async () => {
   const owner = await signIn(api, client.company, { language: 'en' })
   const short = (await owner.get('')).text
   assert.equal(short.match(/class="bar"/g)?.length, 30)
-  assert.match(short, /Total of 30 days: <strong><span class="money">R\$ 13,00/)
+  assert.match(short, /30-day total: <strong><span class="money">R\$ 13,00/)
   const long = (await owner.get('?days=90')).text
   assert.equal(long.match(/class="bar"/g)?.length, 90)
   assert.match(long, /<svg class="plot"[^>]* role="img"/)
-  assert.match(long, /Total of 90 days: <strong><span class="money">R\$ 55,00/)
+  assert.match(long, /90-day total: <strong><span class="money">R\$ 55,00/)
   assert.match(long, /<details><summary>Show the figures as a table/)
   assert.equal(long.match(/data-title="Received"/g)?.length, 90)
   assert.doesNotMatch(long, / style=/)
