@@ -72,7 +72,7 @@ longTest(
     const next = await open(`${api.url}/guides/webhooks`)
     await next.locator('.tabs').first().locator('.panel:visible').getByText('<?php').waitFor()
     await next.locator('.tabs').first().hover()
-    await next.locator('.tabs .panel:visible').getByRole('button', { name: 'Copy' }).click()
+    await next.locator('.tabs .panel:visible').getByRole('button', { name: 'Copiar' }).click()
     assert.match(await next.evaluate<string>('navigator.clipboard.readText()'), /^<\?php\nrequire/)
     await next.getByRole('searchbox').fill('rotate')
     await next.locator('#found').getByRole('link', { name: 'Change the secret' }).waitFor()
