@@ -104,6 +104,7 @@ const MAY_USE: Record<string, string[]> = {
   mails: ['due.ts', 'tasks.ts'],
   moves: ['companies', 'places'],
   'operate.ts': ['activity', 'app.ts', 'companies'],
+  notes: [],
   operator: ['activity', 'clocks', 'companies', 'mails'],
   'orders.ts': ['due.ts'],
   payments: [

@@ -83,7 +83,7 @@ test('an unknown address keeps the menu and leads back, in every size', async ()
   const { page } = await open('//account/no-such-page', PHONE)
   await isAccessible(page)
   await page.getByRole('link', { name: 'Voltar ao início' }).click()
-  await page.getByRole('heading', { name: 'Hoje' }).waitFor()
+  await page.getByRole('heading', { name: 'Hoje', exact: true }).waitFor()
 })
 
 test('the language is switched at the top, and the page stays', async () => {

@@ -16,6 +16,7 @@ import { newRoutes } from './new.ts'
 import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
+import { refundRoutes } from './refund.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
 import { requestsRoutes } from './requests.ts'
@@ -33,6 +34,7 @@ export const ROUTES: DashboardRoute[] = [
   ...todayRoutes,
   ...chargesRoutes,
   ...chargeRoutes,
+  ...refundRoutes,
   ...newRoutes,
   ...plansRoutes,
   ...customersRoutes,
