@@ -28,6 +28,7 @@ export function sendDashboardPage(visit: Visit, page: DashboardPage): FastifyRep
     html`<p class="notice bad slim-notice">${icon('lock')}<span>${texts.suspended}</span></p>`
   return sendPage(visit.request, visit.reply, visit.site.assets, {
     ...frameOf(visit),
+    nav: headLinks(visit),
     title: page.title,
     brand: company,
     kind: 'dashboard',
@@ -120,12 +121,15 @@ export function showFault(visit: Framed, error: unknown): FastifyReply {
   return visit.send({ ...faultBody(visit, status, visit.url('')), here: null, status })
 }
 
+/** The other language, and what belongs to the person. */
+const headLinks = (visitor: SignedIn): Html => html`${languageForm(visitor)}${personMenu(visitor)}`
+
 /** What all pages behind a sign-in have. */
 export const frameOf = (
   visitor: SignedIn,
 ): Pick<Page, 'language' | 'nav' | 'footer' | 'sameSiteReferrer'> => ({
   language: visitor.language,
-  nav: html`${languageForm(visitor)}${personMenu(visitor)}`,
+  nav: headLinks(visitor),
   footer: html``,
   sameSiteReferrer: true,
 })
