@@ -90,7 +90,7 @@ test('one box finds a charge by all that people know of it, and says what it loo
   assert.deepEqual(await found('123456', 'amount'), ['valor R$ 123.456,00', [other.id]])
   assert.deepEqual(await found('123.456'), ['valor R$ 123.456,00', [other.id]])
   assert.deepEqual(await found(txid.toUpperCase()), [`txid ${txid.toUpperCase()}`, [charge.id]])
-  assert.deepEqual(await found(paid.endToEndId), [`id do Pix ${paid.endToEndId}`, [paid.id]])
+  assert.deepEqual(await found(paid.endToEndId), [`ID da transação ${paid.endToEndId}`, [paid.id]])
   assert.deepEqual(await found(' 111.444.777-35 '), ['CPF 111.444.777-35', [other.id]])
   assert.deepEqual(await found('11144477735'), ['CPF 111.444.777-35', [other.id]])
   const everybody = [paid.id, other.id, charge.id]
