@@ -182,6 +182,6 @@ test('a page asks for what waits once, with one prepared statement', async () =>
       },
     })
     await owner.get(path).finally(() => Object.assign(pg.Client.prototype, { query }))
-    assert.equal(sent.filter((name) => name === 'find_waiting').length, 1, path)
+    assert.equal(sent.filter((name) => name === 'read_waiting').length, 1, path)
   }
 })

@@ -4,6 +4,7 @@ import { balanceRoutes } from './balance.ts'
 import { bankRoutes } from './bank.ts'
 import { chargeRoutes } from './charge.ts'
 import { chargesRoutes } from './charges.ts'
+import { closingRoutes } from './closing.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
@@ -19,6 +20,7 @@ import { recipientsRoutes } from './recipients.ts'
 import { refundRoutes } from './refund.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
+import { reportsRoutes } from './reports.ts'
 import { requestsRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
@@ -41,6 +43,8 @@ export const ROUTES: DashboardRoute[] = [
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
+  ...reportsRoutes,
+  ...closingRoutes,
   ...withdrawalsRoutes,
   ...approvalsRoutes,
   ...recipientsRoutes,

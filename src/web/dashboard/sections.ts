@@ -27,6 +27,7 @@ export const SECTIONS = [
   { name: 'customers', path: '/customers', needs: 'payments:read', part: 'sell', icon: 'people', pt: 'Clientes', en: 'Customers' },
   { name: 'products', path: '/products', needs: 'catalog:read', part: 'sell', icon: 'tag', pt: 'Produtos', en: 'Products' },
   { name: 'balance', path: '/balance', needs: 'balance:read', part: 'money', icon: 'wallet', pt: 'Extrato e saldo', en: 'Balance', short: { pt: 'Extrato', en: 'Balance' } },
+  { name: 'reports', path: '/reports', needs: 'balance:read', part: 'money', icon: 'chart', pt: 'Relatórios', en: 'Reports' },
   { name: 'unmatched', path: '/unmatched', needs: 'payments:read', part: 'money', icon: 'unknown', pt: 'Pix sem cobrança', en: 'Unmatched' },
   { name: 'disputes', path: '/disputes', needs: 'payments:read', part: 'money', icon: 'flag', pt: 'Disputas', en: 'Disputes' },
   { name: 'developers', path: '/developers', needs: 'webhooks:read', part: 'company', icon: 'code', pt: 'Desenvolvedores', en: 'Developers' },

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { MAX_COUNTED, type Waiting } from '../../core/totals/store.ts'
+import { MAX_COUNTED, type Waiting } from '../../core/figures/waiting.ts'
 import { suffixOf } from '../../lib/ids.ts'
 import { Problem } from '../../lib/problems.ts'
 import { formatDay, formatMoment, localDateOf } from '../../pix/local-time.ts'

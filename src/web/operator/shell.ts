@@ -28,7 +28,7 @@ export function sendOperatorPage(visit: OperatorVisit, page: OperatorPage): Fast
     ...frameOf(visit),
     title: page.title,
     kind: 'dashboard',
-    styles: ['dashboard.css'],
+    styles: ['dashboard.css', 'chart.css'],
     scripts: ['actions.js'],
     aside: sideMenu(words, groups),
     bar: bottomBar(words, groups, entries.slice(0, 4)),
