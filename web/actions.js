@@ -1,6 +1,19 @@
-// On a phone the menu is longer than the screen. If `scrollIntoView` did this, the Tab key would
-// begin there and not at the top of the page.
-const here = document.querySelector('.menu [aria-current]')
+// What opens over the page closes with Escape, and with a press beside it.
+const popups = document.querySelectorAll('details.popup')
+addEventListener('click', ({ target }) => {
+  for (const popup of popups) if (!popup.contains(target)) popup.open = false
+})
+addEventListener('keydown', ({ key }) => {
+  if (key !== 'Escape') return
+  for (const popup of popups) {
+    if (popup.open && popup.contains(document.activeElement)) popup.firstElementChild.focus()
+    popup.open = false
+  }
+})
+
+// On a phone the tabs of a section are wider than the screen. If `scrollIntoView` did this, the Tab
+// key would begin there and not at the top of the page.
+const here = document.querySelector('.section-tabs [aria-current]')
 if (here) {
   const { clientWidth } = here.parentElement
   here.parentElement.scrollLeft = here.offsetLeft - (clientWidth - here.offsetWidth) / 2

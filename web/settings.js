@@ -1,5 +1,6 @@
-// Keeps the preview of the brand color current while it is typed.
+// Keeps the preview of the brand color current while it is typed or picked.
 const field = document.querySelector('#color')
+const picker = document.querySelector('#picked')
 const preview = document.querySelector('.color-preview')
 
 function luminanceOf(color) {
@@ -13,12 +14,21 @@ function luminanceOf(color) {
 field?.addEventListener('input', () => {
   const color = field.value.trim()
   if (!/^#[0-9a-f]{6}$/i.test(color)) return
+  picker.value = color
+  show(color)
+})
+picker?.addEventListener('input', () => {
+  field.value = picker.value
+  show(picker.value)
+})
+
+function show(color) {
   const luminance = luminanceOf(color)
   const isBlack = luminance > 0.179
   const ratio = isBlack ? (luminance + 0.05) / 0.05 : 1.05 / (luminance + 0.05)
-  const { white, black, comma } = preview.dataset
+  const { white, black } = preview.dataset
   preview.querySelector('rect').setAttribute('fill', color)
   preview.querySelector('text').setAttribute('fill', isBlack ? '#000000' : '#ffffff')
-  const text = ratio.toFixed(1).replace('.', comma)
+  const text = ratio.toFixed(1).replace('.', ',')
   preview.querySelector('p').textContent = (isBlack ? black : white).replace('{}', text)
-})
+}

@@ -19,14 +19,18 @@ const READS_IN_ALL = { perSecond: 20, burst: 200 }
 const CACHED = 'public, max-age=3600'
 
 /** The OpenAPI documents and their pages. They are limited, compressed and cached by browsers. */
-export function registerDocs(server: FastifyInstance, app: FullApp): void {
+export function registerDocs(
+  server: FastifyInstance,
+  app: FullApp,
+  withHeader: (page: string) => string,
+): void {
   server.register(async (scope) => {
     limitReads(scope, app)
     for (const version of VERSIONS) {
       serveJson(scope, documentPath(version), () => openApiDocument(app.publicUrl, version))
     }
     serveJson(scope, '/collection.json', () => collection(app.publicUrl))
-    servePages(scope)
+    servePages(scope, withHeader)
   })
 }
 
@@ -48,11 +52,11 @@ const serveJson = (scope: FastifyInstance, path: string, make: () => unknown): v
     copy: await makeCopy(JSON.stringify(make())),
   }))
 
-function servePages(scope: FastifyInstance): void {
+function servePages(scope: FastifyInstance, withHeader: (page: string) => string): void {
   const find = onceMade(makeReferencePage)
   scope.get('/docs', async (_request, reply) => reply.redirect('/docs/', 301))
   serve(scope, '/docs/', 'text/html; charset=utf-8', async () => {
-    const { page } = await find()
+    const page = withHeader((await find()).page)
     return { copy: await makeCopy(page), policy: policyOf(page) }
   })
   serve(scope, '/docs/js/scalar.js', 'application/javascript; charset=utf-8', async () => ({

@@ -15,5 +15,6 @@ export type ServerParts = {
   pages: {
     register(server: FastifyInstance): void
     missing(request: FastifyRequest, reply: FastifyReply): void
+    withHeader(page: string): string
   }
 }

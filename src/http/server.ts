@@ -267,7 +267,7 @@ function observe({ app }: ServerParts, request: FastifyRequest, reply: FastifyRe
 const READY_MS = 250
 
 /** Health, readiness, the OpenAPI document and its pages. */
-function registerOperations(server: FastifyInstance, { app, isReady }: ServerParts): void {
+function registerOperations(server: FastifyInstance, { app, isReady, pages }: ServerParts): void {
   server.addHook('onSend', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
   })
@@ -278,7 +278,7 @@ function registerOperations(server: FastifyInstance, { app, isReady }: ServerPar
     // This port shows only the status. The port of operators shows the reasons too.
     return reply.status(codeOf(findings)).send({ status: statusOf(findings) })
   })
-  registerDocs(server, app)
+  registerDocs(server, app, pages.withHeader)
 }
 
 /** Caches the answer for a moment, so that many requests cost only one check. */

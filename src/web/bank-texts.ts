@@ -6,11 +6,11 @@ import type { AgreementStatus, Frequency } from '../provider/port.ts'
 const CHARGE_PT: Record<ChargeStatus, string | null> = {
   OPEN: null,
   COMPLETED:
-    'Esta cobrança já foi paga. Um banco real recusaria; aqui, o segundo pagamento chega e aparece para a empresa como não identificado (DUPLICATE).',
+    'Esta cobrança já foi paga. Um banco real recusaria; aqui, o segundo pagamento chega e aparece para a empresa como Pix sem cobrança (DUPLICATE).',
   EXPIRED:
-    'Esta cobrança expirou. Um banco real recusaria; aqui, o pagamento chega e aparece para a empresa como não identificado (LATE).',
+    'Esta cobrança expirou. Um banco real recusaria; aqui, o pagamento chega e aparece para a empresa como Pix sem cobrança (LATE).',
   CANCELED:
-    'Esta cobrança foi cancelada. Um banco real recusaria; aqui, o pagamento chega e aparece para a empresa como não identificado (CANCELED).',
+    'Esta cobrança foi cancelada. Um banco real recusaria; aqui, o pagamento chega e aparece para a empresa como Pix sem cobrança (CANCELED).',
 }
 
 const FIELD_PT: Record<string, string> = {
@@ -98,7 +98,7 @@ const pt = {
   key: {
     title: 'Pagar direto para a chave',
     text: 'Sem código, o pagamento não indica nenhuma cobrança.',
-    amountHint: 'O de uma cobrança em aberto, para ver a sugestão em Não identificados.',
+    amountHint: 'O de uma cobrança em aberto, para ver a sugestão em Pix sem cobrança.',
     name: 'Nome de quem paga',
     payerHint: 'Opcional. É assim que o banco identifica quem pagou.',
     button: 'Enviar Pix para a chave',
@@ -146,7 +146,7 @@ const pt = {
   field: FIELD_PT,
   open: {
     title: 'Códigos em aberto',
-    none: 'Nenhum por enquanto. Crie uma cobrança pela API e ela aparece aqui.',
+    none: 'Nenhum por enquanto. Crie uma cobrança no painel ou pela API e ela aparece aqui.',
     until: (at: string) => `até ${at}`,
     fixed: 'QR Code fixo',
     monthly: 'assinatura',
@@ -309,7 +309,7 @@ const en: BankTexts = {
   },
   open: {
     title: 'Open codes',
-    none: 'None yet. Create a charge with the API and it appears here.',
+    none: 'None yet. Create a charge in the dashboard or with the API, and it appears here.',
     until: (at) => `until ${at}`,
     fixed: 'static code',
     monthly: 'subscription',

@@ -1,7 +1,8 @@
 import { isIP } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { DEFAULT_COLOR } from '../lib/contrast.ts'
 import type { Language } from '../lib/language.ts'
-import { type Html, html } from './html.ts'
+import { type Html, html, render } from './html.ts'
 import { chosenLanguage, type PageLanguage } from './language.ts'
 import { icon, inLanguage, type Page, sendPage } from './layout.ts'
 import type { Site } from './site.ts'
@@ -24,6 +25,7 @@ const NAMES = {
     docs: 'API',
     bank: 'Banco',
     mailbox: 'E-mails',
+    dashboard: 'Painel',
   },
   en: {
     nav: 'Pages',
@@ -32,10 +34,11 @@ const NAMES = {
     docs: 'API',
     bank: 'Bank',
     mailbox: 'Mail',
+    dashboard: 'Dashboard',
   },
 } as const
 
-type Link = { path: string; name: 'front' | 'guides' | 'docs' | 'bank' | 'mailbox' }
+type Link = { path: string; name: keyof (typeof NAMES)['pt'] & string }
 
 const LINKS: Link[] = [
   { path: '/', name: 'front' },
@@ -43,10 +46,12 @@ const LINKS: Link[] = [
   { path: '/mailbox', name: 'mailbox' },
   { path: '/guides', name: 'guides' },
   { path: '/docs', name: 'docs' },
+  // Whoever is not signed in is asked to.
+  { path: '/dashboard', name: 'dashboard' },
 ]
 
 /** Pages without a language of their own. */
-const ONE_LANGUAGE = ['guides', 'docs']
+const ONE_LANGUAGE = ['guides', 'docs', 'dashboard']
 
 export function navigation(
   { language, chosen }: PageLanguage,
@@ -60,6 +65,22 @@ export function navigation(
     ({ path, name }) =>
       html`<a href="${ONE_LANGUAGE.includes(name) ? path : inLanguage(path, chosen)}"${name === here && current}>${names[name]}</a>`,
   )}</nav>`
+}
+
+/**
+ * The page of the API reference, which another library makes, below our header. It is cached, so it
+ * is the same for everybody.
+ */
+export function withHeader({ app, assets }: Site, page: string): string {
+  const styles = html`<link rel="icon" href="${assets.url('icon.svg')}" type="image/svg+xml">
+<link rel="stylesheet" href="${assets.url('reference.css')}">
+<link rel="stylesheet" href="${assets.theme(DEFAULT_COLOR)}">`
+  const links = navigation({ language: 'en', chosen: null }, 'docs', app.config.local)
+  const header = html`<header class="vintem-top"><a class="vintem-name" href="/">Vintém</a>${links}</header>`
+  return page
+    .replace('<html>', '<html lang="en">')
+    .replace('</head>', () => `${render(styles)}\n</head>`)
+    .replace('<body>', () => `<body>\n${render(header)}`)
 }
 
 /** Sends a page for developers. It is wide and links to the others. */

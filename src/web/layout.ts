@@ -27,6 +27,10 @@ export type Page = {
   nav?: Html
   /** A menu beside the content. */
   aside?: Html
+  /** The menu of a narrow window, below everything. A link at the top leads to it. */
+  bar?: Html
+  /** Where the name at the top leads. */
+  home?: string
   /** Instead of the link to the other language. */
   footer?: Html
   /** Whether our own pages are sent the URL of this page. Its URL has no secret then. */
@@ -81,7 +85,7 @@ function documentOf(request: FastifyRequest, assets: Assets, page: Page): Html {
 <head>
 <meta charset="utf-8">
 <title>${page.title} · ${brand.name}</title>
-<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
 <meta name="color-scheme" content="light dark">
 <meta name="theme-color" content="${brand.color}">
 <meta name="robots" content="noindex">
@@ -93,8 +97,8 @@ ${(page.scripts ?? []).map((name) => html`<script type="module" src="${assets.ur
 ${refresh_s && html`<noscript><meta http-equiv="refresh" content="${refresh_s}"></noscript>`}
 </head>
 <body class="${page.kind ?? 'narrow'}">
-<a class="skip" href="#main">${texts.skip}</a>
-<header class="top"><div class="inside">${logo(brand)}<p class="name">${brand.name}</p>${page.nav}</div></header>
+<a class="skip" href="#main">${texts.skip}</a>${page.bar && html`<a class="skip to-bar" href="#menu">${texts.skipToMenu}</a>`}
+<header class="top"><div class="inside">${nameOf(brand, page.home)}${page.nav}</div></header>
 ${page.aside}<main id="main" class="inside"${attributes(page.data)}>
 ${page.body}
 </main>
@@ -102,7 +106,7 @@ ${page.body}
 <p>${texts.poweredBy}</p>
 ${page.footer ?? languageLink(request, language)}
 </footer>
-</body>
+${page.bar}</body>
 </html>
 `
 }
@@ -112,6 +116,13 @@ const languageLink = (request: FastifyRequest, language: Language): Html =>
 
 const attributes = (data: Record<string, string> = {}): Html[] =>
   Object.entries(data).map(([name, value]) => html` data-${name}="${value}"`)
+
+function nameOf(brand: Brand, home: string | undefined): Html {
+  const name = html`${logo(brand)}<span class="name">${brand.name}</span>`
+  return home === undefined
+    ? html`<p class="brand">${name}</p>`
+    : html`<a class="brand" href="${home}">${name}</a>`
+}
 
 /**
  * The company's image, which covers the first letter of its name. The letter is visible if there is
@@ -174,6 +185,27 @@ const ICONS = {
   qr: '<rect x="4" y="4" width="6" height="6" rx="1"/><rect x="14" y="4" width="6" height="6" rx="1"/><rect x="4" y="14" width="6" height="6" rx="1"/><path d="M14 14h2v2m4-2v2m-6 2v2h2m2-2h2v2"/>',
   share:
     '<circle cx="6" cy="12" r="2.5"/><circle cx="17.5" cy="5.5" r="2.5"/><circle cx="17.5" cy="18.5" r="2.5"/><path d="m8.2 10.8 7.1-4.1M8.2 13.2l7.1 4.1"/>',
+  home: '<path d="M4 11 12 4l8 7v8a1 1 0 0 1-1 1h-4.5v-6h-5v6H5a1 1 0 0 1-1-1z"/>',
+  list: '<path d="M9 6h11M9 12h11M9 18h11M4.5 6h.01M4.5 12h.01M4.5 18h.01"/>',
+  people:
+    '<circle cx="9" cy="8" r="3.5"/><path d="M2.5 20a6.5 6.5 0 0 1 13 0M16 4.8a3.5 3.5 0 0 1 0 6.4M18 14.3a6.5 6.5 0 0 1 3.5 5.7"/>',
+  person: '<circle cx="12" cy="8" r="4"/><path d="M4.5 20.5a7.5 7.5 0 0 1 15 0"/>',
+  tag: '<path d="M3.5 12.5v-8a1 1 0 0 1 1-1h8l8 8a1.4 1.4 0 0 1 0 2l-7 7a1.4 1.4 0 0 1-2 0zM8 8h.01"/>',
+  wallet:
+    '<path d="M19 8V5.5A1.5 1.5 0 0 0 17.5 4H5a2 2 0 0 0 0 4h14.5a1.5 1.5 0 0 1 1.5 1.5v9a1.5 1.5 0 0 1-1.5 1.5H5a2 2 0 0 1-2-2V6M16.5 14h.01"/>',
+  unknown:
+    '<circle cx="12" cy="12" r="9"/><path d="M9.5 9.5a2.5 2.5 0 1 1 3.700 2.200c-.8.5-1.200 1-1.200 1.800M12 16.800v.01"/>',
+  flag: '<path d="M5 21V4M5 4.5h13l-2.5 4.200L18 13H5"/>',
+  code: '<path d="m8 7-5 5 5 5M16 7l5 5-5 5"/>',
+  sliders:
+    '<path d="M4 7h9M19 7h1M4 17h2M12 17h8"/><circle cx="16" cy="7" r="2.5"/><circle cx="9" cy="17" r="2.5"/>',
+  chart: '<path d="M4 20h16M7 16v-5M12 16V5M17 16v-8"/>',
+  link: '<path d="M10 14a4.5 4.5 0 0 0 6.400 0l3-3A4.5 4.5 0 0 0 13 4.600l-1 1M14 10a4.5 4.5 0 0 0-6.400 0l-3 3A4.5 4.5 0 0 0 11 19.400l1-1"/>',
+  exit: '<path d="M14 4H6a1 1 0 0 0-1 1v14a1 1 0 0 0 1 1h8M10 12h10m-4-4 4 4-4 4"/>',
+  menu: '<path d="M4 7h16M4 12h16M4 17h16"/>',
+  bank: '<path d="m4 9 8-5 8 5zM5 20h14M7 9v8M12 9v8M17 9v8"/>',
+  gauge: '<path d="M4.5 17.5a9 9 0 1 1 15 0M12 14l4-5"/>',
+  history: '<path d="M4 12a8 8 0 1 1 2.5 5.800M4 12l-2-2M4 12l2.300-2M12 8v4.5l3 2"/>',
   repeat: '<path d="M17 3l4 4-4 4M3 11V9a2 2 0 0 1 2-2h16M7 21l-4-4 4-4M21 13v2a2 2 0 0 1-2 2H3"/>',
 } as const
 

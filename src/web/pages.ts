@@ -10,6 +10,8 @@ import { registerBank } from './bank.ts'
 import { registerCheckout } from './checkout.ts'
 import { MAX_FILES } from './dashboard/csv.ts'
 import { registerDashboard } from './dashboard/register.ts'
+import { sendFault } from './dashboard/shell.ts'
+import { withHeader } from './developer.ts'
 import { registerFront } from './front.ts'
 import { registerGuides } from './guides/register.ts'
 import { faultOf, faultPage, languageOf, sendPage } from './layout.ts'
@@ -33,6 +35,8 @@ type Pages = {
   register(server: FastifyInstance): void
   /** Shows the page for an unknown path. */
   missing(request: FastifyRequest, reply: FastifyReply): void
+  /** Puts our header above the page of the API reference. */
+  withHeader(page: string): string
 }
 
 /** The pages for people. They need no key, read forms instead of JSON, and show errors as pages. */
@@ -45,9 +49,11 @@ export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | '
         readForms(scope)
         limitByAddress(scope, app)
         refuseForeignForms(scope, app.publicUrl, 'accepted')
-        scope.setErrorHandler((error: FastifyError, request, reply) =>
-          refuse(site, error, request, reply),
-        )
+        scope.setErrorHandler((error: FastifyError, request, reply) => {
+          const status = noteError(site, error, request, reply)
+          const page = faultPage(faultOf(status), languageOf(request), status)
+          return sendPage(request, reply, site.assets, page)
+        })
         registerAssets(scope, site.assets)
         registerCheckout(scope, site)
         registerPlan(scope, site)
@@ -63,6 +69,7 @@ export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | '
     missing(request, reply) {
       sendPage(request, reply, site.assets, faultPage('missing', languageOf(request), 404))
     },
+    withHeader: (page) => withHeader(site, page),
   }
 }
 
@@ -80,6 +87,9 @@ function registerForDevelopers(scope: FastifyInstance, site: Site): void {
 /** Pages behind a sign-in. */
 function registerForPeople(scope: FastifyInstance, site: Site): void {
   refuseForeignForms(scope, site.app.publicUrl, 'refused')
+  scope.setErrorHandler((error: FastifyError, request, reply) =>
+    sendFault(site, request, reply, noteError(site, error, request, reply)),
+  )
   registerAccount(scope, site)
   registerDashboard(scope, site)
   registerOperator(scope, site)
@@ -118,19 +128,20 @@ function limitByAddress(scope: FastifyInstance, app: FullApp): void {
   })
 }
 
-function refuse(
-  { app, assets }: Site,
+/** Logs what nobody expected, and returns the status of the page that says so. */
+function noteError(
+  { app }: Site,
   error: FastifyError | Problem,
   request: FastifyRequest,
   reply: FastifyReply,
-): void {
+): number {
   const expected = error instanceof Problem
   const status = expected ? error.status : (error.statusCode ?? 500)
   if (status >= 500 && !expected) {
     app.log.error({ ...describeError(error), reqId: request.id }, 'unexpected error')
   }
   if (expected) reply.headers(error.headers)
-  sendPage(request, reply, assets, faultPage(faultOf(status), languageOf(request), status))
+  return status
 }
 
 /**

@@ -9,6 +9,7 @@ const pt = {
   /** The name of the other language, in that language. */
   otherLanguage: 'English',
   skip: 'Ir para o conteúdo',
+  skipToMenu: 'Ir para o menu',
   poweredBy: 'Pagamento via Pix · Vintém',
   faults: {
     missing: {
@@ -45,6 +46,7 @@ const en: Texts = {
   tag: 'en',
   otherLanguage: 'Português',
   skip: 'Skip to content',
+  skipToMenu: 'Skip to menu',
   poweredBy: 'Pix payment · Vintém',
   faults: {
     missing: {

@@ -87,7 +87,7 @@ test('a request is found by its id without scripts', async () => {
   const { context, open } = await browser.visitor({ javaScript: false, language: 'en' })
   await useSessionIn(context, api, developer)
   const page = await open(`${api.url}${developer.home}/developers/requests`)
-  await page.getByLabel('Request id').fill(refused.headers.get('x-request-id')!)
+  await page.getByLabel('Request ID').fill(refused.headers.get('x-request-id')!)
   await page.getByRole('button', { name: 'Filter' }).click()
   await page.getByText('A field is missing or breaks its rule').waitFor()
 })

@@ -138,7 +138,7 @@ test('a newcomer does a day’s work in the dashboard without a command line', a
   await shows(page, 'Convite enviado.')
   const theirs = await (await browser.visitor()).open(`${local.url}/mailbox`)
   await joinAsViewer(theirs)
-  assert.equal(await theirs.getByRole('link', { name: 'Criar', exact: true }).count(), 0)
+  assert.equal(await theirs.getByRole('link', { name: 'Cobrar', exact: true }).count(), 0)
   const refused = await theirs.goto(`${home}/new/charge`)
   assert.equal(refused!.status(), 403)
   await shows(theirs, 'Seu perfil não permite esta ação')

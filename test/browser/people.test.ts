@@ -41,7 +41,7 @@ const WORDS = {
     change: 'Alterar',
     viewer: 'Somente leitura',
     save: 'Salvar perfil',
-    saved: 'Perfil alterado.',
+    saved: 'Função alterada.',
     open: 'Ver',
     withdraw: 'Cancelar convite',
     withdrawn: 'Convite cancelado.',

@@ -111,7 +111,7 @@ test('a charge that is settled by hand is logged as settled, and not as accepted
   assert.equal((await client.post(path, { chargeId: charge.id })).status, 200)
   const owner = await signIn(api, client.company)
   const { text } = await owner.get(`${ALL}&action=charge.settle`)
-  assert.match(text, /Cobrança quitada com pagamento não identificado/)
+  assert.match(text, /Cobrança quitada com Pix sem cobrança/)
   assert.match(text, new RegExp(`R\\$\\s19,90 · endToEndId: ${endToEndId}`))
   assert.match(text, new RegExp(`href="${owner.home}/charges/${charge.id}"`))
   assert.deepEqual(shown((await owner.get(`${ALL}&action=acceptPayment`)).text), [])

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import { formTokenOf } from '../../src/core/people/sessions.ts'
+import { setMembership } from '../../src/core/people/store.ts'
 import { formatMoment } from '../../src/pix/local-time.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
+import { makeUnmatched } from '../support/payments.ts'
 
 const api = await startApi()
 const client = await api.client()
@@ -62,53 +65,123 @@ test('a form of another session or another origin is refused', async () => {
   assert.match((await one.get('')).text, /Settings/)
 })
 
-test('what does not exist keeps the menu and a way back, also a company that is not theirs', async () => {
+test('what does not exist keeps the menu and a way back, for every address and every form', async () => {
   const owner = await signIn(api, client.company)
   const unknown = `/charges/charge_${'0'.repeat(26)}`
-  for (const path of ['/no-such-page', '/charges/a/b/c', unknown, '/customers/x']) {
-    const { status, text } = await owner.get(path)
+  const back = new RegExp(`<a class="button slim" href="${owner.home}">Voltar ao início`)
+  const isMissing = ({ status, text }: { status: number; text: string }, path: string) => {
     assert.equal(status, 404, path)
     assert.match(text, /<nav class="menu"/, path)
-    assert.match(
-      text,
-      new RegExp(`<a class="button slim" href="${owner.home}">Voltar ao início`),
-      path,
-    )
+    assert.match(text, back, path)
     assert.doesNotMatch(text, /link de pagamento|aria-current="page"/, path)
   }
-  const { status, text } = await owner.post(`${unknown}/cancel`)
-  assert.equal(status, 404)
-  assert.match(text, /<nav class="menu"/)
-  const pages = await Promise.all(
-    ['//dashboard/x', '//dashboard/x/charges', `//dashboard/${'0'.repeat(26)}/charges`].map(
-      (path) => owner.get(path),
-    ),
-  )
-  for (const page of pages) {
-    assert.equal(page.status, 404)
-    assert.match(page.text, /<a class="button slim" href="\/dashboard">Voltar ao início/)
-    assert.doesNotMatch(page.text, /<nav class="menu"/)
+  for (const path of ['/no-such-page', '/charges/a/b/c', unknown, '/customers/x', '/']) {
+    isMissing(await owner.get(path), path)
+  }
+  for (const path of [`${unknown}/cancel`, '/no-such-page']) {
+    isMissing(await owner.post(path), path)
+  }
+  // Below a company that is not theirs, or is none.
+  for (const path of [
+    '//dashboard/x',
+    '//dashboard/x/charges',
+    `//dashboard/${'0'.repeat(26)}/a`,
+  ]) {
+    isMissing(await owner.get(path), path)
   }
   const nobody = await fetch(`${api.url}${owner.home}/no-such-page`, { redirect: 'manual' })
   assert.equal(nobody.status, 404)
+  const text = await nobody.text()
+  assert.match(text, /href="\/sign-in">/)
+  assert.doesNotMatch(text, /link de pagamento/)
 })
 
-test('a sandbox whose clock was moved says its time on every page, and how far ahead it is', async () => {
+test('without one company only, an unknown address leads to the person and their companies', async () => {
+  const both = await signIn(api, client.company)
+  const other = await api.client()
+  await setMembership(
+    api.app.db.control,
+    other.company.id,
+    both.person.id,
+    'owner',
+    api.clock.now(),
+  )
+  const pages = ['//dashboard/x', '//dashboard/x/y', '//account/x', '//operator', '//operator/x']
+  const forms = ['//dashboard/x/y', '//account/x', '//account/x/y', '//operator/x']
+  const answers = [
+    ...pages.map((path) => [path, both.get(path)] as const),
+    ...forms.map((path) => [path, both.post(path)] as const),
+  ]
+  for (const [path, answer] of answers) {
+    const { status, text } = await answer
+    assert.equal(status, 404, path)
+    assert.match(text, /<a class="button slim" href="\/dashboard">Voltar ao início/, path)
+    assert.match(text, /Ana Souza/, path)
+    assert.doesNotMatch(text, /<nav class="menu"|link de pagamento/, path)
+  }
+  const stale = await both.post('/customers/new', { token: 'x'.repeat(22) })
+  assert.equal(stale.status, 400)
+  assert.match(stale.text, /Ana Souza/)
+})
+
+test('a sandbox whose clock was moved says its day and the real one on every page', async () => {
   const { company, post } = await api.client()
   const owner = await signIn(api, company)
-  assert.doesNotMatch((await owner.get('')).text, /Relógio do sandbox/)
-  const said = async (path: string) =>
-    /Relógio do sandbox: (.*?)\.</.exec((await owner.get(path)).text)?.[1]
-  const moment = (ahead_ms: number) => formatMoment(new Date(api.clock.now().getTime() + ahead_ms))
-  for (const [add_s, ahead_s, words] of [
-    [90, 90, '1 minuto'],
-    [7200 - 90, 7200, '2 horas'],
-    [43 * 86_400 - 7200, 43 * 86_400, '43 dias'],
-  ] as const) {
-    assert.equal((await post('/sandbox/clock', { advance: add_s })).status, 200)
-    assert.equal(await said('/customers'), `${moment(ahead_s * 1000)}, ${words} adiante`)
-  }
-  assert.equal(await said(''), await said('/no-such-page'))
+  assert.doesNotMatch((await owner.get('')).text, /No sandbox/)
+  const said = async (path: string) => /No sandbox [^.]*\./.exec((await owner.get(path)).text)?.[0]
+  const at = (ahead_s: number) => formatMoment(new Date(api.clock.now().getTime() + ahead_s * 1000))
+  const [today, time] = at(0).split(' ')
+  await post('/sandbox/clock', { advance: 90 })
+  assert.equal(
+    await said('/customers'),
+    `No sandbox são ${at(90).split(' ')[1]}; hora real: ${time}.`,
+  )
+  await post('/sandbox/clock', { advance: 43 * 86_400 - 90 })
+  const moved = `No sandbox hoje é ${at(43 * 86_400).split(' ')[0]}; data real: ${today}.`
+  assert.equal(await said('/customers'), moved)
+  assert.equal(await said('/no-such-page'), moved)
   const english = await signIn(api, company, { language: 'en' })
-  assert.match((await english.get('')).text, /Clock of the sandbox: .*, 43 days ahead\./)
+  assert.match((await english.get('')).text, /In the sandbox today is .*; real date: /)
+})
+
+/** What the menu says of a section, and what the bar of a phone does. */
+const badgeOf = (text: string, label: string) =>
+  new RegExp(`<span>${label}</span><span class="badge">([^<]+)<`).exec(text)?.[1]
+
+test('menu and bar count what waits, for whoever may see it', async () => {
+  const shop = await api.client()
+  const owner = await signIn(api, shop.company)
+  assert.doesNotMatch((await owner.get('/customers')).text, /class="badge"/)
+  await makeUnmatched(api, shop, 700)
+  await makeUnmatched(api, shop, 800)
+  await shop.post('/webhook', { url: 'http://127.0.0.1:9/x', name: 'x', events: ['charge.paid'] })
+  await api.rows('update webhooks set failing_since = now() where company_id = $1', [
+    shop.company.id,
+  ])
+  for (const path of ['/customers', '/no-such-page']) {
+    const { text } = await owner.get(path)
+    assert.equal(badgeOf(text, 'Pix sem cobrança'), '2')
+    assert.equal(badgeOf(text, 'Desenvolvedores'), '1')
+    assert.equal(badgeOf(text, 'Disputas'), undefined)
+    assert.equal(badgeOf(text, 'Mais'), '3')
+    assert.match(text, /<span class="hide"> à espera de você/)
+  }
+  const other = await signIn(api, client.company)
+  assert.doesNotMatch((await other.get('/customers')).text, /class="badge"/)
+})
+
+test('a page asks for what waits once, with one prepared statement', async () => {
+  const owner = await signIn(api, client.company)
+  const { query } = pg.Client.prototype as { query: (...asked: unknown[]) => unknown }
+  for (const path of ['', '/customers', '/unmatched', '/no-such-page']) {
+    const sent: string[] = []
+    Object.assign(pg.Client.prototype, {
+      query(this: pg.Client, ...asked: unknown[]) {
+        sent.push((asked[0] as { name?: string }).name ?? '')
+        return query.apply(this, asked)
+      },
+    })
+    await owner.get(path).finally(() => Object.assign(pg.Client.prototype, { query }))
+    assert.equal(sent.filter((name) => name === 'read_waiting').length, 1, path)
+  }
 })

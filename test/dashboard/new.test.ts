@@ -57,6 +57,17 @@ test('what is wrong with a charge is said at its field', async () => {
   assert.match(page.text, /id="amount-fault">Informe um valor como 19,90\./)
 })
 
+test('two faults of one form are said together', async () => {
+  const strict = await api.client()
+  await api.rows('update companies set strict_tax_ids = true where id = $1', [strict.company.id])
+  const seller = await signIn(api, strict.company)
+  const wrong = { name: 'Ana', taxId: '123.456.789-00', amount: '0', expiresIn: '1800' }
+  const { text } = await seller.post('/new/charge', wrong)
+  for (const field of ['amount', 'taxId']) {
+    assert.match(text, new RegExp(`id="${field}"[^>]*aria-invalid="true"`), field)
+  }
+})
+
 const DUE = {
   ...PAYER,
   amount: '1.000,00',

@@ -107,13 +107,13 @@ test('accepting makes the money available in one step, and the list goes on', as
   const done = await support.post(`/unmatched/${first}/accept`)
   assert.equal(done.location, `${support.home}/unmatched?done=accepted`)
   const { text } = await support.get('/unmatched?done=accepted')
-  assert.match(text, /Pagamento aceito/)
+  assert.match(text, /ficou com o valor/)
   assert.ok(text.includes(second) && !text.includes(first))
   assert.equal((await balancesOf(api, client)).unmatched, 800)
   assert.match((await support.get('/unmatched?status=ACCEPTED')).text, new RegExp(first))
   const again = await support.post(`/unmatched/${first}/refund`)
   assert.equal(again.status, 409)
-  assert.match(again.text, /já foi aceito ou devolvido/)
+  assert.match(again.text, /já ficou com o valor/)
 })
 
 test('a refund goes back with a message, and one that is too long is refused', async () => {

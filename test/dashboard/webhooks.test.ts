@@ -70,7 +70,7 @@ test('a secret is rotated, a webhook deactivated and activated, a test sent', as
   const first = SECRET.exec((await developer.post('/developers/webhooks/new', FORM)).text)![0]
   const [{ id }] = (await client.get('/webhook')).body.data as [{ id: string }]
   const path = `/developers/webhooks/${id}`
-  assert.match((await developer.get(`${path}/secret`)).text, /Rotate the secret of Loja/)
+  assert.match((await developer.get(`${path}/secret`)).text, /Generate a new secret for Loja/)
   const once = '3'.repeat(26)
   const rotated = await developer.post(`${path}/secret`, { once })
   assert.match((await developer.post(`${path}/secret`, { once })).location!, /\?done=shown$/)
@@ -99,7 +99,7 @@ test('a failing, a paused and a deactivated webhook say so', async () => {
   const set = (fields: string) => api.rows(`update webhooks set ${fields} where id = $1`, [id])
   const stateOf = async () => (await viewer.get(`/developers/webhooks/${id}`)).text
   await set(`failing_since = '2026-08-20T12:00Z'`)
-  assert.match(await stateOf(), /Falhando desde[^§]*20\/08\/2026 09:00/)
+  assert.match(await stateOf(), /Com falha desde[^§]*20\/08\/2026 09:00/)
   await set(`paused_until = '2026-08-20T15:05Z'`)
   assert.match(await stateOf(), /Em pausa até[^§]*20\/08\/2026 12:05/)
   await set(`status = 'INACTIVE', deactivated = 'GONE'`)

@@ -49,7 +49,7 @@ test('every file of docs is a page, and every link leads to a page and to a plac
     }
   }
   for (const path of others) assert.equal((await api.call('GET', path)).status, 200, path)
-  assert.deepEqual([...others].sort(), ['/', '/bank', '/docs', '/mailbox'])
+  assert.deepEqual([...others].sort(), ['/', '/bank', '/dashboard', '/docs', '/mailbox'])
 })
 
 test('a link to the server of the samples leads to the server that shows the page', async () => {

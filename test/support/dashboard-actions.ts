@@ -491,7 +491,7 @@ export const ACTIONS: Record<string, Action> = {
   '/settings/members/:person/role': {
     make: makeMember,
     fill: (page) => page.locator('[name=role][value=finance]').check(),
-    says: says(/Perfil alterado\./, /The role was changed\./),
+    says: says(/Função alterada\./, /The role was changed\./),
   },
   '/settings/members/:person/remove': {
     make: makeMember,

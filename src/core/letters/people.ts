@@ -20,7 +20,7 @@ const pt = {
       by === null
         ? `Você recebeu um convite para acessar o painel de ${company}.`
         : `${by} convidou você para acessar o painel de ${company}.`,
-    role: 'Seu perfil',
+    role: 'Sua função',
     until: 'Aceite até (horário de Brasília)',
     accept: 'Aceitar convite',
     unknown:
@@ -68,7 +68,7 @@ const pt = {
       'Entre com a sua senha e configure a verificação em duas etapas de novo, na página Segurança da sua conta.',
     name: 'Chave de acesso',
     without:
-      'Sua conta ficou sem verificação em duas etapas: em empresas com dinheiro real, você não poderá sacar nem reembolsar até ativá-la de novo.',
+      'Sua conta ficou sem verificação em duas etapas: em empresas com dinheiro real, você não poderá sacar nem devolver até ativá-la de novo.',
     counts: (at: string) =>
       `Ela foi configurada só com a senha. Por segurança, vale para movimentar dinheiro real a partir de ${at} (horário de Brasília), ou assim que você a confirmar por e-mail na página Segurança da sua conta.`,
     notYou:
@@ -89,7 +89,7 @@ const pt = {
     person: 'Pessoa',
     by: 'Alterado por',
     commandLine: (user: string) => `${user} (linha de comando)`,
-    address: 'De onde',
+    address: 'IP',
     at: 'Alterado em (horário de Brasília)',
     notYou:
       'Não reconhece esta alteração? Confira Pessoas e Atividades nas páginas da operação. “vintem person remove --operator” retira quem não deve operar o serviço.',
@@ -185,7 +185,7 @@ const en: Texts = {
     person: 'Person',
     by: 'Changed by',
     commandLine: (user) => `${user} (command line)`,
-    address: 'From where',
+    address: 'IP',
     at: 'Changed at (Brasília time)',
     notYou:
       'You do not know of this change? Check People and Activity in the pages of the operator. "vintem person remove --operator" removes whoever is not to operate the service.',

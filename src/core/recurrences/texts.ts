@@ -6,7 +6,7 @@ export type SubscriptionWord = 'link' | 'closed' | Lowercase<Recurrence['authSta
 const pt = {
   explained: {
     link: 'Quem abre o link informa os próprios dados e autoriza a assinatura no banco.',
-    closed: 'Ninguém mais pode assinar por este link. As assinaturas já feitas continuam.',
+    closed: 'Este link não aceita mais assinaturas. As que já foram feitas continuam.',
     created: 'O cliente ainda não autorizou no aplicativo do banco. Envie o link a ele.',
     approved:
       'O cliente autorizou. O banco paga cada cobrança no dia, sem ele precisar fazer nada.',

@@ -13,6 +13,7 @@ import {
 import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { Problem } from '../../lib/problems.ts'
+import { backTo } from '../dashboard/form-parts.ts'
 import { card, doneNotice, moment, notice, pill } from '../dashboard/parts.ts'
 import { problemText } from '../dashboard/problem-texts.ts'
 import { findSignedIn, hasConfirmed } from '../dashboard/signed-in.ts'
@@ -71,7 +72,7 @@ async function show(visitor: SignedIn, faults: Faults = {}): Promise<FastifyRepl
   const texts = ACCOUNT_PAGE[language]
   const sessions = await listSessions(site.app.db.control, person.id)
   const security = html`<p class="soft">${texts.securityText}</p><div class="actions"><a class="button quiet slim" href="/account/security">${texts.openSecurity}</a></div>`
-  const body = html`<section class="card"><p class="small"><a href="/dashboard">${texts.companies}</a></p><h1>${texts.title}</h1>
+  const body = html`${backTo('/dashboard', texts.companies)}<section class="card"><h1>${texts.title}</h1>
 ${doneNotice(visitor, texts.done)}${faults.notice && notice(faults.notice, 'bad')}
 <h2>${texts.profile}</h2>${profileForm(visitor, faults)}</section>
 ${card(texts.password, passwordForm(visitor, faults))}
@@ -288,12 +289,12 @@ const pt = {
   sessions: 'Onde você está conectado',
   sessionsText: 'Não reconhece um dispositivo? Encerre o acesso e troque a senha.',
   here: 'este dispositivo',
-  seen: 'Visto por último em',
+  seen: 'Último acesso em',
   since: 'Entrou em',
   address: 'Endereço IP',
   end: 'Encerrar',
   endOthers: 'Encerrar todos os outros',
-  companies: 'Voltar para o painel',
+  companies: 'Painel',
   done: {
     profile: 'Dados salvos.',
     password: 'Senha salva. Os outros dispositivos foram desconectados.',
@@ -333,12 +334,12 @@ const en: Texts = {
   sessions: 'Where you are signed in',
   sessionsText: 'You do not know a device? End its session and change your password.',
   here: 'this device',
-  seen: 'Last seen',
+  seen: 'Last access',
   since: 'Signed in',
   address: 'IP address',
   end: 'End',
   endOthers: 'End all others',
-  companies: 'Back to the dashboard',
+  companies: 'Dashboard',
   done: {
     profile: 'Saved.',
     password: 'The password is saved. Your other devices were signed out.',

@@ -13,7 +13,7 @@ import { placeOf } from '../../core/places/front.ts'
 import type { ControlTx } from '../../db/database.ts'
 import type { Language } from '../../lib/language.ts'
 import { notice } from '../dashboard/parts.ts'
-import { homeOf, languageForm, personLinks } from '../dashboard/shell.ts'
+import { frameOf, homeOf } from '../dashboard/shell.ts'
 import { authorOf, findSignedIn, peekSignedIn } from '../dashboard/signed-in.ts'
 import { DASHBOARD } from '../dashboard/texts.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
@@ -221,10 +221,8 @@ async function showWaiting(visitor: SignedIn): Promise<FastifyReply> {
   )
   return sendOpenPage(site, request, reply, {
     title: texts.waiting,
-    language,
     body,
-    nav: personLinks(visitor),
-    footer: languageForm(visitor),
+    ...frameOf(visitor),
     sameSiteReferrer: true,
   })
 }

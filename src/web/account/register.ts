@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { deleteSession, setLanguage } from '../../core/people/store.ts'
+import { problem } from '../../lib/problems.ts'
 import { removeCookie } from '../dashboard/cookie.ts'
 import { findSignedIn, safePath } from '../dashboard/signed-in.ts'
 import type { Site } from '../site.ts'
@@ -34,6 +35,14 @@ export function registerAccount(scope: FastifyInstance, site: Site): void {
     const visitor = await findSignedIn(site, request, reply)
     if (visitor) await deleteSession(app.db.control, visitor.session.id)
     return removeCookie(reply, app.publicUrl).redirect('/sign-in', 303)
+  })
+  scope.route({
+    method: ['GET', 'POST'],
+    url: '/account/*',
+    exposeHeadRoute: false,
+    handler: () => {
+      throw problem('route_not_found')
+    },
   })
   scope.post('/account/language', async (request, reply) => {
     const visitor = await findSignedIn(site, request, reply)

@@ -3,6 +3,7 @@ import { cameByLink, type Factors, hasFactor, totpUri } from '../../core/people/
 import type { Passkey } from '../../core/people/second-factors-store.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
+import { backTo } from '../dashboard/form-parts.ts'
 import { card, doneNotice, moment, notice, pill } from '../dashboard/parts.ts'
 import { hasConfirmed } from '../dashboard/signed-in.ts'
 import type { SignedIn } from '../dashboard/visit.ts'
@@ -26,7 +27,7 @@ export async function securityPage(
 ): Promise<Part> {
   const texts = SECURITY[visitor.language]
   const mayChange = hasConfirmed(visitor)
-  const body = html`<section class="card">
+  const body = html`${backTo('/account', texts.back)}<section class="card">
 <h1>${texts.title}</h1>
 ${doneNotice(visitor, texts.done)}
 <p class="soft">${texts.intro}</p>
@@ -36,7 +37,7 @@ ${linkCard(visitor, factors)}
 ${appCard(visitor, factors, mayChange)}
 ${await passkeysCard(visitor, factors.passkeys, mayChange, fault)}
 ${codesCard(visitor, factors, mayChange)}
-<p class="small"><a href="/account">${texts.back}</a></p>`
+`
   const status = fault === null ? 200 : 422
   return { title: texts.title, body, scripts: [PASSKEY_SCRIPT], status }
 }
@@ -182,7 +183,7 @@ export function appPage(visitor: SignedIn, secret: string, fault: string | null)
     inputmode: 'numeric',
     autocomplete: 'one-time-code',
   } as const
-  const body = html`<section class="card">
+  const body = html`${backTo(ROOT, SECURITY[language].title)}<section class="card">
 <h1>${texts.title}</h1>
 ${fault && notice(fault, 'bad')}
 <ol class="steps">${texts.steps.map((step) => html`<li><span>${step}</span></li>`)}</ol>

@@ -10,10 +10,10 @@ const DONE_PT: Record<string, string> = {
 const pt = {
   title: 'Segurança',
   intro:
-    'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, reembolsar, cuidar das chaves de API, da equipe e da versão da API e mudar a conexão com o banco.',
+    'Com a verificação em duas etapas, só a senha não basta para entrar na sua conta. Em empresas com dinheiro real, ela é necessária para sacar, devolver, cuidar das chaves de API, da equipe e da versão da API e mudar a conexão com o banco.',
   confirmFirst: 'Para mudar estas configurações, confirme antes que é você.',
   confirm: 'Confirmar que sou eu',
-  back: 'Voltar',
+  back: 'Minha conta',
   on: 'Ativo',
   off: 'Inativo',
   app: {
@@ -70,7 +70,7 @@ const pt = {
   done: DONE_PT,
   money: {
     title: 'Ative a verificação em duas etapas',
-    text: 'Esta empresa movimenta dinheiro real. Para sacar, reembolsar, cuidar das chaves de API, da equipe ou da versão da API e mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
+    text: 'Esta empresa movimenta dinheiro real. Para sacar, devolver, cuidar das chaves de API, da equipe ou da versão da API e mudar a conexão com o banco, só a senha não basta: adicione um aplicativo autenticador ou uma chave de acesso à sua conta. Leva um minuto.',
     act: 'Configurar agora',
   },
   operator:
@@ -95,7 +95,7 @@ const en: Texts = {
     'With two-step verification, your password alone is not enough to sign in to your account. In companies with real money you need it to withdraw, refund, manage API keys, members and the API version, and change the bank connection.',
   confirmFirst: 'To change these settings, first confirm it is you.',
   confirm: 'Confirm it is me',
-  back: 'Back',
+  back: 'My account',
   on: 'On',
   off: 'Off',
   app: {

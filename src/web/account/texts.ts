@@ -64,7 +64,7 @@ const pt = {
   invitation: {
     title: (company: string) => `Convite para ${company}`,
     installation: 'a operação do Vintém',
-    role: 'Seu perfil',
+    role: 'Sua função',
     operator: 'Operação do serviço',
     create: 'Crie o seu acesso com um nome e uma senha.',
     act: 'Aceitar convite',

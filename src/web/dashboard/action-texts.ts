@@ -18,7 +18,7 @@ const OWN: Record<OwnAction, Words> = {
   'bank.reconcile': { pt: 'Conciliação com o banco', en: 'Reconciled with the bank' },
   'charge.send-mail': { pt: 'E-mail da cobrança reenviado', en: 'Mail of a charge sent again' },
   'charge.settle': {
-    pt: 'Cobrança quitada com pagamento não identificado',
+    pt: 'Cobrança quitada com Pix sem cobrança',
     en: 'Charge settled with an unmatched payment',
   },
   'charge.settle-by-rule': {
@@ -47,8 +47,8 @@ const OWN: Record<OwnAction, Words> = {
   'invitation.resend': { pt: 'Convite reenviado', en: 'Invitation sent again' },
   'key.create': { pt: 'Chave de API criada', en: 'API key created' },
   'key.revoke': { pt: 'Chave de API revogada', en: 'API key revoked' },
-  'key.rotate': { pt: 'Chave de API trocada', en: 'API key replaced' },
-  'member.change-role': { pt: 'Perfil de membro alterado', en: 'Role of a member changed' },
+  'key.rotate': { pt: 'Nova chave gerada no lugar de outra', en: 'API key replaced' },
+  'member.change-role': { pt: 'Função de membro alterada', en: 'Role of a member changed' },
   'member.invite': { pt: 'Pessoa convidada', en: 'Person invited' },
   'member.join': { pt: 'Pessoa entrou na empresa', en: 'Person joined the company' },
   'member.remove': { pt: 'Membro removido', en: 'Member removed' },

@@ -288,12 +288,12 @@ const pt = {
   emptyFiltered: 'Nenhuma atividade com estes filtros.',
   onlyPeople: 'Só o que pessoas fizeram.',
   showAll: 'Mostrar também chaves de API e ações automáticas',
-  columns: { what: 'O quê', who: 'Quem', record: 'Registro', at: 'Quando', from: 'De onde' },
+  columns: { what: 'O quê', who: 'Quem', record: 'Registro', at: 'Quando', from: 'IP' },
   kinds: {
     person: 'Pessoa',
     key: 'Chave de API',
     'command-line': 'Linha de comando',
-    service: 'O próprio serviço',
+    service: 'Automático',
   } satisfies Record<AuthorKind, string>,
   records: {
     bank: 'Banco',
@@ -311,7 +311,7 @@ const pt = {
     product: 'Produto',
     recipient: 'Recebedor',
     refund: 'Devolução',
-    'static-code': 'Código estático',
+    'static-code': 'QR Code fixo',
     subscription: 'Assinatura',
     'subscription-link': 'Link de assinatura',
     webhook: 'Webhook',
@@ -336,7 +336,7 @@ const pt = {
     count === 1 ? '1 convite cancelado' : `${count} convites cancelados`,
   tries: (count: number) => (count === 1 ? '1 tentativa' : `${count} tentativas`),
   since: (hour: string) => `na hora a partir de ${hour}`,
-  role: 'Perfil',
+  role: 'Função',
 }
 
 type Texts = typeof pt
@@ -351,12 +351,12 @@ const en: Texts = {
   emptyFiltered: 'No activity matches these filters.',
   onlyPeople: 'Only what people did.',
   showAll: 'Show API keys and automatic actions too',
-  columns: { what: 'What', who: 'Who', record: 'Record', at: 'When', from: 'From where' },
+  columns: { what: 'What', who: 'Who', record: 'Record', at: 'When', from: 'IP' },
   kinds: {
     person: 'Person',
     key: 'API key',
     'command-line': 'Command line',
-    service: 'The service itself',
+    service: 'Automatic',
   },
   records: {
     bank: 'Bank',
@@ -374,7 +374,7 @@ const en: Texts = {
     product: 'Product',
     recipient: 'Recipient',
     refund: 'Refund',
-    'static-code': 'Static code',
+    'static-code': 'Static QR code',
     subscription: 'Subscription',
     'subscription-link': 'Subscription link',
     webhook: 'Webhook',

@@ -18,7 +18,7 @@ const pt = {
   scope:
     'A regra vale para saques pelo painel e por chaves de API. Podem aprovar: perfis Responsável e Financeiro.',
   tooFew:
-    'Só uma pessoa da empresa pode aprovar saques. Convide outra com perfil Responsável ou Financeiro; senão, os saques que ela solicitar acima do valor não poderão ser aprovados.',
+    'Só uma pessoa da empresa pode aprovar saques. Convide outra com a função Responsável ou Financeiro; senão, os saques que ela solicitar acima do valor não poderão ser aprovados.',
   /** A withdrawal that needs an approval. */
   approval: 'Aprovação',
   awaitsApproval: 'Aguardando aprovação',
@@ -29,7 +29,7 @@ const pt = {
   mine: 'Você solicitou este saque. Outra pessoa precisa aprová-lo.',
   others: (names: string) => `Podem aprovar: ${names}.`,
   nobody:
-    'Ninguém mais na empresa pode aprovar. Convide uma pessoa com perfil Responsável ou Financeiro, ou cancele o saque.',
+    'Ninguém mais na empresa pode aprovar. Convide uma pessoa com a função Responsável ou Financeiro, ou cancele o saque.',
   ask: 'Este saque precisa da aprovação de uma segunda pessoa. Confira o valor, a chave de destino e quem solicitou.',
   approve: 'Aprovar saque',
   reject: 'Recusar saque',
@@ -53,7 +53,7 @@ const pt = {
 type Texts = typeof pt
 
 const en: Texts = {
-  title: 'Approval of withdrawals',
+  title: 'Withdrawal approvals',
   intro:
     'Withdrawals above an amount can need the approval of a second person. The amount counts for each withdrawal and for the sum of a day, so many small ones do not get past it. Whoever requests a withdrawal can never approve it.',
   noLimit: 'No withdrawal needs an approval now.',

@@ -19,7 +19,7 @@ const pt = {
   disconnectText:
     'As credenciais são apagadas e a empresa deixa de receber por Pix. Cancele antes as cobranças abertas: o que for pago nelas com o banco desconectado não é encontrado ao conectar de novo, e só quem opera a instalação pode registrá-lo depois (vintem bank reconcile --settle). Se a ideia é só mudar o certificado, use “Trocar o certificado”. Depois de desconectar, revogue também o certificado e a aplicação no portal do banco.',
   disconnect: 'Desconectar',
-  back: 'Voltar para o banco',
+  back: 'Banco',
   /** After a form with faults: what is not sent back has to be given again. */
   again: 'Escolha os arquivos e digite os segredos de novo: eles não são devolvidos à página.',
   elsewhere:
@@ -55,7 +55,7 @@ const en: Texts = {
   disconnectText:
     'The credentials are deleted, and the company can no longer be paid by Pix. Cancel open charges first: what is paid for them while no bank is connected is not found when a bank is connected again, and only whoever operates the installation can record it afterwards (vintem bank reconcile --settle). If you only want to change the certificate, use “Renew the certificate”. After disconnecting, revoke the certificate and the application in the bank’s portal too.',
   disconnect: 'Disconnect',
-  back: 'Back to the bank',
+  back: 'Bank',
   again: 'Choose the files and enter the secrets again: they are not sent back to the page.',
   elsewhere:
     'Is your bank not in the list, or does it use other addresses? Whoever operates the installation can connect it.',

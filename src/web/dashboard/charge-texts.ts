@@ -35,7 +35,7 @@ const pt = {
   },
   /** The facts. */
   facts: {
-    id: 'Id',
+    id: 'ID',
     kind: 'Tipo',
     reference: 'Sua referência',
     description: 'Descrição',
@@ -43,7 +43,7 @@ const pt = {
     link: 'Link',
     pixCode: 'Código Pix',
     txid: 'Txid',
-    endToEndId: 'Id do Pix',
+    endToEndId: 'ID da transação (E2E)',
     shortfall: 'Faltou',
     customer: 'Ver cliente',
     name: 'Nome',
@@ -52,7 +52,7 @@ const pt = {
     phone: 'Telefone',
     shipping: 'Entrega',
   },
-  masked: 'Seu perfil vê os dados do pagador só em parte.',
+  masked: 'Sua função vê os dados do pagador só em parte.',
   noPayer: 'Quem paga um QR Code fixo não se identifica para a loja.',
   unnamed: 'Venda sem os dados de quem paga.',
   /** What can be done. */
@@ -95,7 +95,7 @@ const en: ChargeTexts = {
   waiting: 'waiting',
   summary: { charged: 'Charged', received: 'Received', refunded: 'Refunded', net: 'Net' },
   facts: {
-    id: 'Id',
+    id: 'ID',
     kind: 'Kind',
     reference: 'Your reference',
     description: 'Description',
@@ -103,7 +103,7 @@ const en: ChargeTexts = {
     link: 'Link',
     pixCode: 'Pix code',
     txid: 'Txid',
-    endToEndId: 'Pix id',
+    endToEndId: 'Transaction ID (E2E)',
     shortfall: 'Short by',
     customer: 'See customer',
     name: 'Name',
@@ -113,7 +113,7 @@ const en: ChargeTexts = {
     shipping: 'Shipping',
   },
   masked: 'Your role sees the payer’s details only in part.',
-  noPayer: 'Whoever pays a static code is not named to the store.',
+  noPayer: 'Static codes don’t identify the payer.',
   unnamed: 'A sale without the details of whoever pays.',
   copyLink: 'payment link',
   copyCode: 'Pix code',

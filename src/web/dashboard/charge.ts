@@ -59,6 +59,7 @@ import {
   doneNotice,
   formatPhone,
   heading,
+  idText,
   moment,
   moment as momentAt,
   money,
@@ -180,13 +181,14 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
   const { facts: names } = texts
   const { kind, status, brCode, endToEndId, shortfall, externalId, description } = charge
   const id = toPublic('charge', charge.id)
+  const idOf = (text: string, what: string) => idText(text, what, language)
   const code = (text: string, what: string) =>
     html`<code>${text}</code>${copyButton(text, what, language)}`
   const hasPage = kind !== 'RECURRING' && kind !== 'STATIC'
   return card(
     texts.details,
     html`${facts([
-      [names.id, code(id, names.id)],
+      [names.id, idOf(id, names.id)],
       [names.kind, CHARGES[language].kinds[kind]],
       externalId !== null && [names.reference, externalId],
       description !== null && [names.description, description],
@@ -197,8 +199,8 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
         charge.due ? formatDay(lastDayToPay(charge.due.terms)) : moment(charge.expiresAt),
       ],
       shortfall > 0 && [names.shortfall, money(shortfall)],
-      kind !== 'STATIC' && [names.txid, html`<code>${chargeTxid(charge.id)}</code>`],
-      endToEndId !== null && [names.endToEndId, html`<code>${endToEndId}</code>`],
+      kind !== 'STATIC' && [names.txid, idOf(chargeTxid(charge.id), names.txid)],
+      endToEndId !== null && [names.endToEndId, idOf(endToEndId, names.endToEndId)],
     ])}${
       hasPage &&
       status === 'OPEN' &&

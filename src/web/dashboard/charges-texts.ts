@@ -76,7 +76,7 @@ const pt = {
   csvHint: 'Todas as cobranças filtradas, para planilhas',
   csvTooLong: 'São mais de 100.000 cobranças. Escolha um período menor para baixar.',
   file: 'cobrancas',
-  create: 'Criar cobrança',
+  create: 'Nova cobrança',
   count: (count: number, shown: string) => (count === 1 ? '1 cobrança' : `${shown} cobranças`),
   sums: { paid: 'Pago', received: 'Recebido no período', refunded: 'Devolvido', open: 'Em aberto' },
   sumsHint:
@@ -86,9 +86,9 @@ const pt = {
     `A faixa de valor procura nas ${count} cobranças mais recentes. Para ir além, escolha um período.`,
   pick: 'Selecionar',
   sought: {
-    charge: 'id da cobrança',
+    charge: 'ID da cobrança',
     txid: 'txid',
-    endToEndId: 'id do Pix',
+    endToEndId: 'ID da transação',
     taxId: 'CPF ou CNPJ',
     email: 'e-mail',
     amount: 'valor',
@@ -113,7 +113,7 @@ const en: Texts = {
   caption: 'Charges, newest first',
   search: 'Search',
   searchHint:
-    'Name, phone, CPF or CNPJ, e-mail, amount (19,90), your reference, charge ID, txid or E2E ID.',
+    'Name, phone, CPF or CNPJ, e-mail, amount (19,90), your reference, charge ID, txid or transaction ID (E2E).',
   find: 'Search',
   any: 'All',
   status: 'Status',
@@ -179,9 +179,9 @@ const en: Texts = {
     `A range of amounts searches the newest ${count} charges. To go further back, choose a period.`,
   pick: 'Select',
   sought: {
-    charge: 'charge id',
+    charge: 'charge ID',
     txid: 'txid',
-    endToEndId: 'Pix id',
+    endToEndId: 'transaction ID',
     taxId: 'CPF or CNPJ',
     email: 'e-mail',
     amount: 'amount',

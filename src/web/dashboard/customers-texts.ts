@@ -68,7 +68,7 @@ const pt = {
   product: 'Produto',
   chargeThem: 'Cobrar',
   sendLink: 'Enviar link',
-  masked: 'Seu perfil vê o documento sem todos os dígitos.',
+  masked: 'Sua função vê o documento sem todos os dígitos.',
   statuses: { ACTIVE: 'Ativo', INACTIVE: 'Inativo' },
   fields: FIELDS_PT,
   done: {

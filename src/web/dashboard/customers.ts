@@ -31,6 +31,7 @@ import {
   type Column,
   card,
   formatPhone,
+  idText,
   listedTaxId,
   moment,
   money,
@@ -177,7 +178,7 @@ function details(visit: Visit, customer: ShownCustomer, wantsNoReminders: boolea
     ],
     [fields.status.label, pill(texts.statuses[status], status === 'ACTIVE' ? 'good' : 'calm')],
     [texts.since, moment(createdAt)],
-    ['ID', html`<code>${customer.id}</code>`],
+    ['ID', idText(customer.id, 'ID', language)],
   ])}${!visit.can('payments:write') && html`<p class="hint">${texts.masked}</p>`}`
 }
 

@@ -49,8 +49,8 @@ const pt = {
   redeliver: 'Enviar de novo',
   redelivered: 'A entrega será enviada de novo em instantes.',
   facts: {
-    id: 'Código da entrega',
-    event: 'Código do evento',
+    id: 'ID da entrega',
+    event: 'ID do evento',
     created: 'Criada em',
     next: 'Próxima tentativa',
     finished: 'Encerrada em',
@@ -111,8 +111,8 @@ const en: Texts = {
   redeliver: 'Send again',
   redelivered: 'The delivery will be sent again in a moment.',
   facts: {
-    id: 'Delivery id',
-    event: 'Event id',
+    id: 'Delivery ID',
+    event: 'Event ID',
     created: 'Created',
     next: 'Next attempt',
     finished: 'Finished',
@@ -142,7 +142,7 @@ const en: Texts = {
   counted: (count, isMore) =>
     count === 0
       ? 'No deliveries in this period.'
-      : `${isMore ? 'More than ' : ''}${count.toLocaleString('en-US')} ${count === 1 ? 'delivery' : 'deliveries'} will be sent again.`,
+      : `${isMore ? 'More than ' : ''}${count.toLocaleString('pt-BR')} ${count === 1 ? 'delivery' : 'deliveries'} will be sent again.`,
   replay: 'Replay now',
 }
 

@@ -15,12 +15,13 @@ import { problem } from '../../lib/problems.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { facts } from '../parts.ts'
 import { DELIVERIES } from './deliveries-texts.ts'
-import { sendForDevelopers } from './developers.ts'
+import { sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
 import { tryForm } from './form-parts.ts'
 import {
   card,
+  idText,
   moment,
   notFound,
   nothing,
@@ -141,7 +142,7 @@ ${card(texts.request, showRequest(visit, found))}
 </div>
 ${card(texts.attempts, html`<p class="soft">${attempts.length > 0 ? texts.responseText : texts.noAttempt}</p>${attempts.toReversed()}`)}`
   const done = { redelivered: texts.redelivered }
-  return sendForDevelopers(visit, 'deliveries', { title, actions: again, done, body, status })
+  return sendBelow(visit, 'deliveries', { title, actions: again, done, body, status })
 }
 
 function factsOf(visit: Visit, { delivery, webhook }: Found): Html {
@@ -161,7 +162,7 @@ function factsOf(visit: Visit, { delivery, webhook }: Found): Html {
       texts.facts.event,
       html`<a href="${visit.url(`/developers/events/${id}`)}"><code>${id}</code></a>`,
     ],
-    [texts.facts.id, html`<code>${deliveryIdOf(delivery)}</code>`],
+    [texts.facts.id, idText(deliveryIdOf(delivery), texts.facts.id, visit.language)],
   ])
 }
 

@@ -4,6 +4,7 @@ import { copyButton } from '../developer.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { facts } from '../parts.ts'
+import { backLink } from './form-parts.ts'
 import { card, type SectionTab, sectionTabs } from './parts.ts'
 import { type RecordPage, sendPage } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -45,6 +46,17 @@ export const sendForDevelopers = (visit: Visit, here: Tab | null, page: RecordPa
     page,
   )
 
+/** Sends a page below one of them, with the way back to it or to the page that is named. */
+export const sendBelow = (
+  visit: Visit,
+  here: Tab,
+  page: RecordPage,
+  back: { path: string; label: string } = {
+    path: `/developers/${here}`,
+    label: DEVELOPERS[visit.language][here].title,
+  },
+) => sendForDevelopers(visit, here, { back: backLink(visit, back.path, back.label), ...page })
+
 /** A text to copy, such as a key or a command. */
 export const copyable = (text: string, what: string, visit: Visit): Html =>
   html`<div class="copyable"><code tabindex="0">${text}</code>${copyButton(text, what, visit.language)}</div>`
@@ -54,17 +66,16 @@ function show(visit: Visit) {
   const texts = DEVELOPERS[language]
   const link = (path: string, { title, text }: { title: string; text: string }) =>
     html`<li><a class="row" href="${path}"><span><strong>${title}</strong><span class="soft small">${text}</span></span>${icon('next')}</a></li>`
-  const rows = TABS.filter(({ needs }) => visit.can(needs)).map(({ name }) =>
-    link(visit.url(`/developers/${name}`), texts[name]),
-  )
   const key = language === 'pt' ? 'SUA_CHAVE' : 'YOUR_KEY'
   const example = `curl ${app.publicUrl}/company -H 'X-API-KEY: ${key}'`
   const version = html`<code>${company.apiVersion}</code>${visit.can('company:read') && html` · <a href="${visit.url('/settings/version')}">${texts.changeVersion}</a>`}`
   const body = html`<div class="columns">
-${card(null, html`<ul class="rows">${rows}${link('/docs', texts.docs)}</ul>`)}
 <div class="stack">
 ${card(texts.address, html`<p class="soft">${texts.addressText}</p>${copyable(app.publicUrl, texts.copyAddress, visit)}${facts([[texts.version, version]])}`)}
+</div>
+<div class="stack">
 ${card(texts.example, html`<p class="soft">${texts.exampleText}</p>${copyable(example, texts.copyExample, visit)}`)}
+${card(null, html`<ul class="rows">${link('/guides', texts.guides)}${link('/docs', texts.docs)}</ul>`)}
 </div></div>`
   return sendForDevelopers(visit, null, { title: texts.title, body })
 }
@@ -77,24 +88,13 @@ const pt = {
   title: 'Desenvolvedores',
   pages: 'Páginas para desenvolvedores',
   overview: 'Visão geral',
-  keys: {
-    title: 'Chaves de API',
-    text: 'Crie, troque e revogue as chaves que os seus sistemas usam.',
-  },
-  webhooks: {
-    title: 'Webhooks',
-    text: 'Receba um aviso no seu servidor quando algo acontece.',
-  },
-  deliveries: {
-    title: 'Entregas',
-    text: 'Veja cada envio aos seus webhooks, com a resposta, e envie de novo.',
-  },
-  events: { title: 'Eventos', text: 'Tudo o que aconteceu, do mais recente ao mais antigo.' },
-  requests: {
-    title: 'Requisições',
-    text: 'As chamadas dos últimos 7 dias à API, com status e código de erro.',
-  },
-  docs: { title: 'Documentação', text: 'Guia de início, referência da API e exemplos.' },
+  keys: { title: 'Chaves de API' },
+  webhooks: { title: 'Webhooks' },
+  deliveries: { title: 'Entregas' },
+  events: { title: 'Eventos' },
+  requests: { title: 'Requisições' },
+  guides: { title: 'Guias', text: 'Primeiros passos, webhooks e conceitos.' },
+  docs: { title: 'Referência da API', text: 'Todas as operações, com exemplos.' },
   address: 'Endereço da API',
   addressText: 'Todas as operações ficam neste endereço.',
   example: 'Primeira chamada',
@@ -111,18 +111,13 @@ const en: Texts = {
   title: 'Developers',
   pages: 'Pages for developers',
   overview: 'Overview',
-  keys: { title: 'API keys', text: 'Create, rotate and revoke the keys that your systems use.' },
-  webhooks: { title: 'Webhooks', text: 'Have your server notified when something happens.' },
-  deliveries: {
-    title: 'Deliveries',
-    text: 'See what was sent to your webhooks and what they answered, and send it again.',
-  },
-  events: { title: 'Events', text: 'Everything that has happened, newest first.' },
-  requests: {
-    title: 'Requests',
-    text: 'The API calls of the last 7 days, with their status and error code.',
-  },
-  docs: { title: 'Documentation', text: 'How to start, the API reference and examples.' },
+  keys: { title: 'API keys' },
+  webhooks: { title: 'Webhooks' },
+  deliveries: { title: 'Deliveries' },
+  events: { title: 'Events' },
+  requests: { title: 'Requests' },
+  guides: { title: 'Guides', text: 'First steps, webhooks and concepts.' },
+  docs: { title: 'API reference', text: 'All operations, with examples.' },
   address: 'API address',
   addressText: 'All operations are at this address.',
   example: 'First call',

@@ -44,7 +44,7 @@ const pt = {
     openedAt: 'Aberta em',
     closedAt: 'Encerrada em',
     charge: 'Cobrança',
-    payment: 'ID da transação (endToEndId)',
+    payment: 'ID da transação (E2E)',
   },
   decide: 'O que fazer',
   accept: 'Aceitar e devolver',

@@ -111,8 +111,8 @@ const ADVICE: Record<ProblemCode, Advice> = {
     en: 'Check the id, and whether the key is of the right company.',
   },
   payment_not_found: {
-    means: 'A empresa não tem pagamento não identificado com este id.',
-    pt: 'Confira o endToEndId na lista de não identificados.',
+    means: 'A empresa não tem Pix sem cobrança com este ID.',
+    pt: 'Confira o endToEndId na lista de Pix sem cobrança.',
     en: 'Check the endToEndId in the list of unmatched payments.',
   },
   dispute_not_found: {
@@ -176,7 +176,7 @@ const ADVICE: Record<ProblemCode, Advice> = {
     en: 'See its status with GET /dispute/{id}.',
   },
   payment_not_unmatched: {
-    means: 'O pagamento já foi aceito ou devolvido.',
+    means: 'Você já ficou com o valor deste pagamento ou já o devolveu.',
     pt: 'Não é preciso fazer nada.',
     en: 'There is nothing to do.',
   },
@@ -247,7 +247,7 @@ const ADVICE: Record<ProblemCode, Advice> = {
   },
   sales_limit_exceeded: {
     means: 'O limite mensal dos códigos estáticos seria ultrapassado.',
-    pt: 'Crie uma cobrança em vez de um código estático ou aguarde o próximo mês.',
+    pt: 'Crie uma cobrança em vez de um QR Code fixo ou aguarde o próximo mês.',
     en: 'Create a charge instead of a static code, or wait for the next month.',
   },
   sandbox_limit_exceeded: {

@@ -9,10 +9,10 @@ import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { deliveryTable } from './deliveries.ts'
-import { sendForDevelopers } from './developers.ts'
+import { sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
-import { card, moment, notFound, nothing, pager, rowLink, shortId, table } from './parts.ts'
+import { card, idText, moment, notFound, nothing, pager, rowLink, shortId, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -93,14 +93,14 @@ async function show(visit: Visit) {
       : nothing(language, texts.noDeliveries)
   const about = facts([
     [texts.type, html`<code>${event.type}</code>`],
-    [texts.id, html`<code>${toPublic('evt', event.id)}</code>`],
+    [texts.id, idText(toPublic('evt', event.id), texts.id, language)],
     [texts.at, moment(event.createdAt)],
     [texts.mode, texts.modes[event.mode]],
   ])
   const content = html`<p class="soft">${texts.bodyText}</p><pre class="code" tabindex="0">${JSON.stringify(JSON.parse(event.payload), null, 2)}</pre>`
   const body = html`<div class="columns">${card(null, about)}${card(texts.body, content)}</div>
 ${card(texts.deliveries, sent)}`
-  return sendForDevelopers(visit, 'events', { title, body })
+  return sendBelow(visit, 'events', { title, body })
 }
 
 export const eventsRoutes: DashboardRoute[] = [
@@ -118,7 +118,7 @@ const pt = {
   all: 'Todos',
   until: 'Até o dia',
   at: 'Quando',
-  id: 'Código',
+  id: 'ID',
   mode: 'Modo',
   modes: {
     sandbox: 'Testes',
@@ -143,7 +143,7 @@ const en: Texts = {
   all: 'All',
   until: 'Until',
   at: 'When',
-  id: 'Id',
+  id: 'ID',
   mode: 'Mode',
   modes: { sandbox: 'Sandbox', dev: 'Development', live: 'Live' },
   body: 'Content',

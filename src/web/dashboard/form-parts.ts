@@ -12,7 +12,11 @@ import type { Visit } from './visit.ts'
 
 /** A link to the page that this one belongs to, above its title. */
 export const backLink = ({ url }: Pick<Visit, 'url'>, path: string, label: string): Html =>
-  html`<p class="back-link"><a href="${url(path)}">${icon('next')}<span>${label}</span></a></p>`
+  backTo(url(path), label)
+
+/** The same to a page that is not of the company or the operators. */
+export const backTo = (href: string, label: string): Html =>
+  html`<p class="back-link"><a href="${href}">${icon('next')}<span>${label}</span></a></p>`
 
 /** The button that sends a form, and beside it others and the way back. */
 export const formButtons = (label: string, others: Shown = null): Html =>
@@ -37,10 +41,10 @@ export const confirmation = (
   { formOf, url, language }: Pick<Visit, 'formOf' | 'url'> & { language: Language },
   { title, text, action, button, back, fields, isHarmless }: Confirmation,
 ): Html =>
-  html`<section class="card narrow-card"><h1>${title}</h1><p>${text}</p>
+  html`${backLink({ url }, back, DASHBOARD[language].back)}<section class="card narrow-card"><h1>${title}</h1><p>${text}</p>
 ${formOf(
   url(action),
-  html`${fields}<div class="actions form-buttons"><button class="button${!isHarmless && ' danger'}">${button}</button><a class="button quiet" href="${url(back)}">${DASHBOARD[language].back}</a></div>`,
+  html`${fields}<div class="actions form-buttons"><button class="button${!isHarmless && ' danger'}">${button}</button></div>`,
   { kind: 'card-form' },
 )}</section>`
 

@@ -10,7 +10,7 @@ import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { requireFewAccessChanges } from './access-changes.ts'
 import { commitOnce } from './commit-once.ts'
-import { copyable, KEY_ROLES, sendForDevelopers } from './developers.ts'
+import { copyable, KEY_ROLES, sendBelow, sendForDevelopers } from './developers.ts'
 import { type FormFault, tryForm } from './form-parts.ts'
 import { type Column, card, moment, nothing, notice, pager, pill, table } from './parts.ts'
 import { makeLink, slimForm } from './record-pages.ts'
@@ -124,14 +124,8 @@ ${boxesOf({
   fault: fault?.isWrong('scopes') ? texts.scopesWrong : null,
   boxes,
 })}`
-  const form = slimForm(
-    visit,
-    `${ALL}/new`,
-    content,
-    { label: texts.create },
-    { path: ALL, label: texts.back },
-  )
-  return sendForDevelopers(visit, 'keys', { title: texts.create, fault, body: card(null, form) })
+  const form = slimForm(visit, `${ALL}/new`, content, { label: texts.create })
+  return sendBelow(visit, 'keys', { title: texts.create, fault, body: card(null, form) })
 }
 
 const newForm = (visit: Visit) => showForm(visit, { name: '', scopes: USUAL }, null)
@@ -177,7 +171,7 @@ function showKey(visit: Visit, text: string | null, former: ApiKey | null) {
     html`${notice(texts.shownOnce, 'warn')}${copyable(text, texts.copy, visit)}<p class="soft">${texts.keepSafe}</p>${revoke}
 <div class="actions"><a class="button slim" href="${visit.url(ALL)}">${texts.done}</a></div>`,
   )
-  return sendForDevelopers(visit, 'keys', { title: texts.newKey, body })
+  return sendBelow(visit, 'keys', { title: texts.newKey, body })
 }
 
 /** The key that the URL names, if it still works. */
@@ -193,9 +187,8 @@ type Question = { title: string; text: string; action: 'rotate' | 'revoke'; labe
 /** Asks before a key is rotated or revoked. */
 function ask(visit: Visit, { id, scopes }: ApiKey, { title, text, action, label }: Question) {
   const content = html`<p>${text}</p>${scopesInWords(visit, scopes)}`
-  const back = { path: ALL, label: KEYS[visit.language].keep }
-  const form = slimForm(visit, `${ALL}/${suffixOf(id)}/${action}`, content, { label }, back)
-  return sendForDevelopers(visit, 'keys', { title, body: card(null, form) })
+  const form = slimForm(visit, `${ALL}/${suffixOf(id)}/${action}`, content, { label })
+  return sendBelow(visit, 'keys', { title, body: card(null, form) })
 }
 
 async function askToRotate(visit: Visit) {
@@ -207,7 +200,7 @@ async function askToRotate(visit: Visit) {
 
 function refuseToRotate(visit: Visit) {
   const { title, tooMuch } = KEYS[visit.language]
-  return sendForDevelopers(visit, 'keys', { title, body: notice(tooMuch, 'bad'), status: 403 })
+  return sendBelow(visit, 'keys', { title, body: notice(tooMuch, 'bad'), status: 403 })
 }
 
 async function rotate(visit: Visit) {
@@ -262,8 +255,8 @@ const pt = {
   nameHint: 'Para reconhecer a chave depois, por exemplo: loja virtual.',
   nameWrong: 'Informe um nome de 1 a 255 caracteres.',
   scopes: 'O que a chave pode fazer',
-  scopesHint: 'Marque só o necessário. Uma chave nunca pode mais do que o seu perfil.',
-  scopesWrong: 'Marque ao menos uma permissão, entre as que o seu perfil tem.',
+  scopesHint: 'Marque só o necessário. Uma chave nunca pode mais do que a sua função.',
+  scopesWrong: 'Marque ao menos uma permissão, entre as que a sua função tem.',
   all: 'Tudo',
   words: {
     'payments:read': 'Ver cobranças, pagamentos e assinaturas',
@@ -286,7 +279,6 @@ const pt = {
   actions: 'Ações',
   rotate: 'Gerar nova chave',
   revoke: 'Revogar',
-  back: 'Voltar às chaves',
   newKey: 'Sua nova chave',
   shownOnce: 'Copie a chave agora: ela não será mostrada de novo.',
   keepSafe: 'Guarde-a como uma senha. Quem tem a chave age em nome da empresa.',
@@ -294,19 +286,18 @@ const pt = {
   copy: 'a chave',
   rotateTitle: (name: string) => `Gerar nova chave no lugar de ${name}`,
   rotateText:
-    'Criamos outra chave com o mesmo nome e as mesmas permissões. A atual continua funcionando até você revogá-la, para que a troca no seu sistema não pare nada.',
+    'Criamos outra chave com o mesmo nome e as mesmas permissões. A atual continua funcionando até você revogá-la, para que nada pare enquanto você muda o seu sistema.',
   rotated:
     'A chave anterior continua funcionando. Revogue-a quando o seu sistema já usar a nova chave.',
   revokeOld: 'Revogar a chave anterior',
   tooMuch:
-    'Esta chave pode mais do que o seu perfil. Peça a um responsável pela empresa que a troque.',
+    'Esta chave pode mais do que a sua função. Peça a um responsável pela empresa que gere a nova.',
   revokeTitle: (name: string) => `Revogar a chave ${name}?`,
   revokeText:
     'Todo sistema que usa esta chave deixa de funcionar na hora. Não é possível desfazer.',
-  keep: 'Manter a chave',
   wasRevoked: 'A chave foi revogada.',
   wasShown:
-    'Este formulário já tinha criado a chave, e ela só é mostrada uma vez. Se você não a copiou, troque-a.',
+    'Este formulário já tinha criado a chave, e ela só é mostrada uma vez. Se você não a copiou, gere uma nova.',
 }
 
 type Texts = typeof pt
@@ -342,26 +333,24 @@ const en: Texts = {
   active: 'Active',
   revoked: 'Revoked',
   actions: 'Actions',
-  rotate: 'Rotate',
+  rotate: 'Generate new key',
   revoke: 'Revoke',
-  back: 'Back to the keys',
   newKey: 'Your new key',
   shownOnce: 'Copy the key now: it is not shown again.',
   keepSafe: 'Keep it like a password. Whoever has it acts for the company.',
   done: 'I have copied the key',
   copy: 'the key',
-  rotateTitle: (name) => `Rotate the key ${name}`,
+  rotateTitle: (name) => `Generate a new key in place of ${name}`,
   rotateText:
     'We create another key with the same name and permissions. The present one works until you revoke it, so that nothing stops while you change your system.',
   rotated: 'The former key still works. Revoke it when your system uses the new one.',
   revokeOld: 'Revoke the former key',
-  tooMuch: 'This key can do more than your role. Ask an owner of the company to rotate it.',
+  tooMuch: 'This key can do more than your role. Ask an owner of the company to replace it.',
   revokeTitle: (name) => `Revoke the key ${name}?`,
   revokeText: 'Every system that uses this key stops working at once. This cannot be undone.',
-  keep: 'Keep the key',
   wasRevoked: 'The key is revoked.',
   wasShown:
-    'This form had created the key already, and a key is shown only once. If you did not copy it, rotate it.',
+    'This form had created the key already, and a key is shown only once. If you did not copy it, generate a new one.',
 }
 
 const KEYS: Record<Language, Texts> = { pt, en }

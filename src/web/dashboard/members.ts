@@ -21,7 +21,7 @@ import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { requireFewAccessChanges } from './access-changes.ts'
-import { type FormFault, tryForm } from './form-parts.ts'
+import { backLink, type FormFault, tryForm } from './form-parts.ts'
 import { type Column, card, moment, notice, pill, table } from './parts.ts'
 import { makeLink, type RecordPage, slimForm } from './record-pages.ts'
 import { sendSettings } from './settings.ts'
@@ -46,7 +46,7 @@ const isRole = (text: string | undefined): text is Role => ROLES.includes(text a
 const sendMembers = (visit: Visit, page: RecordPage) =>
   sendSettings(visit, '/members', {
     ...page,
-    back: html`<p class="small"><a href="${visit.url(ALL)}">${MEMBERS[visit.language].back}</a></p>`,
+    back: backLink(visit, ALL, MEMBERS[visit.language].title),
   })
 
 /** Every role as a choice, with what it may do. */
@@ -139,13 +139,9 @@ function showInvite(visit: Visit, { email, role }: Typed, fault: FormFault | nul
       maxlength: 254,
     },
   ])
-  const form = slimForm(
-    visit,
-    INVITE,
-    html`${field}${roleChoices(visit, role)}`,
-    { label: texts.send },
-    { path: ALL, label: DASHBOARD[visit.language].back },
-  )
+  const form = slimForm(visit, INVITE, html`${field}${roleChoices(visit, role)}`, {
+    label: texts.send,
+  })
   const body = card(null, html`<p class="soft">${texts.inviteText}</p>${form}`)
   return sendMembers(visit, { title: texts.inviteTitle, fault, body })
 }
@@ -362,7 +358,7 @@ const pt = {
   send: 'Enviar convite',
   email: 'E-mail',
   emailHint: 'O convite só pode ser aceito por quem recebe este e-mail.',
-  role: 'Perfil',
+  role: 'Função',
   can: {
     owner: 'Faz tudo: dinheiro, chaves de API, equipe e configurações.',
     finance: 'Cobra, devolve e saca. Não cuida de chaves, webhooks, equipe nem configurações.',
@@ -371,15 +367,15 @@ const pt = {
     viewer: 'Vê cobranças, clientes e saldo, sem mudar nada.',
   } satisfies Record<Role, string>,
   person: 'Pessoa',
-  lastSeen: 'Visto por último',
+  lastSeen: 'Último acesso',
   never: 'Sem acesso aberto',
   you: 'você',
   change: 'Alterar',
   actions: 'Ações',
   members: 'Pessoas da equipe',
   changeTitle: (name: string) => `Alterar ${name}`,
-  changeText: 'Ao mudar o perfil, a pessoa sai de todos os dispositivos e precisa entrar de novo.',
-  save: 'Salvar perfil',
+  changeText: 'Ao mudar a função, a pessoa sai de todos os dispositivos e precisa entrar de novo.',
+  save: 'Salvar função',
   removeTitle: 'Remover da equipe',
   removeText: (name: string) =>
     `${name} sai de todos os dispositivos e perde o acesso a esta empresa. O que a pessoa fez continua registrado.`,
@@ -407,16 +403,15 @@ const pt = {
   resend: 'Enviar de novo',
   withdrawText: 'O link deixa de funcionar.',
   withdraw: 'Cancelar convite',
-  back: 'Voltar para a equipe',
   faults: {
     email: 'Informe um e-mail válido.',
-    member: 'Esta pessoa já faz parte da equipe. Para mudar o perfil, use a lista.',
+    member: 'Esta pessoa já faz parte da equipe. Para mudar a função, use a lista.',
     full: 'Há convites pendentes demais. Cancele os que não são mais necessários.',
     lastOwner: 'A empresa precisa de pelo menos um responsável. Escolha outro antes.',
   },
   done: {
     invited: 'Convite enviado.',
-    role: 'Perfil alterado.',
+    role: 'Função alterada.',
     removed: 'Pessoa removida da equipe.',
     withdrawn: 'Convite cancelado.',
     resent: 'Convite enviado de novo.',
@@ -479,7 +474,6 @@ const en: Texts = {
   resend: 'Send again',
   withdrawText: 'The link stops working.',
   withdraw: 'Withdraw the invitation',
-  back: 'Back to members',
   faults: {
     email: 'Enter a valid email address.',
     member: 'This person already belongs to the company. To change the role, use the list.',

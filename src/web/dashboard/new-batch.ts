@@ -295,7 +295,7 @@ const en: Texts = {
     vencimento: 'The due date: dd/mm/yyyy. Empty: the Pix is valid for 30 minutes',
     dias_apos: 'For how many days after the due date it can be paid; empty: 30',
     multa: 'Fine in %, once, if it is late: 2,00',
-    juros: 'Interest in % a month, for each late day: 1,00',
+    juros: 'Interest in % per month, for each late day: 1,00',
     descricao: 'The customer reads it when paying, up to 140 characters',
     referencia: 'Your reference, such as the number of the order',
   },

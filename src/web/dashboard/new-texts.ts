@@ -125,7 +125,7 @@ const FIELDS_PT: Record<NewField, FieldTexts> = {
 }
 
 const pt = {
-  title: 'Criar',
+  title: 'Cobrar',
   choose: 'Como você quer receber?',
   counter: {
     title: 'Venda no balcão',
@@ -315,7 +315,7 @@ const en: Texts = {
       hint: 'Once, if it is paid late. For example: 2,00',
     },
     interest: {
-      label: 'Interest in % a month',
+      label: 'Interest in % per month',
       wrong: 'Enter a percentage such as 1,00.',
       hint: 'For each day that it is late. For example: 1,00',
     },

@@ -6,6 +6,7 @@ import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
 import { copyButton } from '../developer.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
+import { TEXTS } from '../texts.ts'
 import { DASHBOARD } from './texts.ts'
 import type { SignedIn, Visit } from './visit.ts'
 
@@ -122,6 +123,27 @@ export const formatPhone = (phone: string): string =>
 export const money = (cents: number | bigint): Html =>
   html`<span class="money">${formatReais(cents)}</span>`
 
+/** A number as Brazil writes it. In both languages, because amounts are written so too. */
+export const formatCount = (count: number): string => count.toLocaleString('pt-BR')
+
+const UNITS = [
+  [86_400, 'day'],
+  [3600, 'hour'],
+  [60, 'minute'],
+  [1, 'second'],
+] as const
+
+/** A time in the largest unit that divides it, such as 1 minute for 60 seconds. */
+export function formatDuration(length_s: number, language: Language): string {
+  const [unit_s, unit] = UNITS.find(([unit_s]) => length_s % unit_s === 0)!
+  const form = new Intl.NumberFormat(TEXTS[language].tag, {
+    style: 'unit',
+    unit,
+    unitDisplay: 'long',
+  })
+  return form.format(length_s / unit_s)
+}
+
 /** A moment in the time of São Paulo. */
 export function moment(at: Date | string): Html {
   const date = new Date(at)
@@ -137,6 +159,10 @@ export function sectionTabs(visit: Visit, label: string, all: SectionTab[], here
     html`<a href="${visit.url(path)}"${path === here && current}>${title}</a>`
   return html`<nav class="section-tabs" aria-label="${label}">${all.filter(({ needs }) => visit.can(needs)).map(link)}</nav>`
 }
+
+/** An id in one line, cut where it does not fit, with a button that copies it whole. */
+export const idText = (id: string, what: string, language: Language): Html =>
+  html`<span class="id-text"><code title="${id}">${id}</code>${copyButton(id, what, language)}</span>`
 
 /** A payer's tax id in a list, where everybody sees it masked. */
 export const listedTaxId = maskTaxId

@@ -8,7 +8,18 @@ import { copyButton } from '../developer.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { backLink, confirmation, type FormFault, tryForm } from './form-parts.ts'
-import { card, moment, money, nothing, pager, pill, rowLink, type Tone, table } from './parts.ts'
+import {
+  card,
+  idText,
+  moment,
+  money,
+  nothing,
+  pager,
+  pill,
+  rowLink,
+  type Tone,
+  table,
+} from './parts.ts'
 import { makeLink, sendPage } from './record-pages.ts'
 import { chargePill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -123,7 +134,7 @@ function detailsOf({ language }: Visit, plan: Plan): Html {
     plan.description !== undefined && [texts.description, plan.description],
     plan.externalId !== undefined && [texts.externalId, plan.externalId],
     [texts.madeAt, moment(plan.createdAt)],
-    ['ID', html`<code>${plan.id}</code>`],
+    ['ID', idText(plan.id, 'ID', language)],
   ])
   return html`${shown}<p class="soft">${texts.share}</p><p><code class="breakable">${plan.url}</code></p><p class="actions">${copyButton(plan.url, texts.share, language)} <a href="${plan.url}" target="_blank" rel="noopener">${texts.open}</a></p>`
 }

@@ -22,7 +22,7 @@ const SENTENCES: Partial<Record<ProblemCode, Sentence>> = {
     en: 'The company is suspended: its data can be read, and nothing can be changed. Ask support.',
   },
   insufficient_scope: {
-    pt: 'Seu perfil não permite esta ação.',
+    pt: 'Sua função não permite esta ação.',
     en: 'Your role does not allow this.',
   },
   charge_not_payable: {
@@ -50,7 +50,7 @@ const SENTENCES: Partial<Record<ProblemCode, Sentence>> = {
     en: 'This dispute has ended, was answered, or its deadline is over.',
   },
   payment_not_unmatched: {
-    pt: 'Este pagamento já foi aceito ou devolvido.',
+    pt: 'Você já ficou com o valor deste pagamento ou já o devolveu.',
     en: 'This payment was already accepted or refunded.',
   },
   charge_not_settleable: {

@@ -15,7 +15,7 @@ import {
   textOf,
 } from './form-parts.ts'
 import { listCard } from './list-parts.ts'
-import { card, money, notFound, nothing, pager, pill, rowLink, table } from './parts.ts'
+import { card, idText, money, notFound, nothing, pager, pill, rowLink, table } from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -95,7 +95,7 @@ async function show(visit: Visit, product: ShownProduct): Promise<{ body: Html; 
     product.sku !== undefined && [fields.sku.label, product.sku],
     product.imageUrl !== undefined && [fields.imageUrl.label, product.imageUrl],
     product.categories !== undefined && [texts.categories, product.categories.join(', ')],
-    ['ID', html`<code>${product.id}</code>`],
+    ['ID', idText(product.id, 'ID', language)],
   ])
   const { description } = product
   const about = description && html`<p class="about">${description}</p>`

@@ -20,7 +20,7 @@ import {
   textOf,
   tryForm,
 } from './form-parts.ts'
-import { card, moment, money, nothing, pager, pill, rowLink, table } from './parts.ts'
+import { card, idText, moment, money, nothing, pager, pill, rowLink, table } from './parts.ts'
 import { RECIPIENTS, type RecipientField } from './recipients-texts.ts'
 import { catalogRoutes, sendPage } from './record-pages.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -86,7 +86,7 @@ async function show(visit: Visit, recipient: Recipient): Promise<{ body: Html; a
     [texts.fields.taxId.label, recipient.taxId],
     [texts.fields.pixKey.label, recipient.pixKey],
     [texts.fields.status.label, statusOf(recipient, language)],
-    ['ID', html`<code>${id}</code>`],
+    ['ID', idText(id, 'ID', language)],
   ])
   const amounts = facts([
     [texts.available, money(balance.available), 'sum'],

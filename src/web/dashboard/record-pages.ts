@@ -5,6 +5,7 @@ import { icon } from '../layout.ts'
 import type { Form } from '../site.ts'
 import { backLink, confirmation, type FormFault, formButtons, tryForm } from './form-parts.ts'
 import { card, doneNotice, heading } from './parts.ts'
+import { DASHBOARD } from './texts.ts'
 import type { DashboardPage, DashboardRoute, Visit } from './visit.ts'
 
 /** Where a page belongs: what the menu marks, and the links between the pages of its section. */
@@ -40,17 +41,16 @@ ${body}`,
 export const makeLink = ({ url }: Pick<Visit, 'url'>, path: string, label: string): Html =>
   html`<a class="button slim make" href="${url(path)}">${icon('plus')}<span>${label}</span></a>`
 
-/** A form in a section with tabs, with the way back beside its button. */
+/** A form in a section with tabs. */
 export const slimForm = (
   { formOf, url }: Pick<Visit, 'formOf' | 'url'>,
   action: string,
   content: Html,
   button: { label: string; kind?: 'quiet' },
-  back: { path: string; label: string } | null = null,
 ): Html =>
   formOf(
     url(action),
-    html`${content}<div class="actions"><button class="button ${button.kind} slim">${button.label}</button>${back && html`<a class="button quiet slim" href="${url(back.path)}">${back.label}</a>`}</div>`,
+    html`${content}<div class="actions"><button class="button ${button.kind} slim">${button.label}</button></div>`,
     { kind: 'card-form' },
   )
 
@@ -103,11 +103,14 @@ const frameOf = <T>({ here, menu, scope = 'catalog' }: Catalog<T>) => ({
 })
 
 async function sendList<T>(visit: Visit, catalog: Catalog<T>): Promise<FastifyReply> {
-  const { here, texts, list } = catalog
+  const { here, menu, texts, list } = catalog
   const { frame, write } = frameOf(catalog)
   const { title, make, done } = texts[visit.language]
   const actions = visit.can(write) && makeLink(visit, `/${here}/new`, make)
-  return sendPage(visit, frame, { title, actions, done, body: await list(visit) })
+  const { sections } = DASHBOARD[visit.language]
+  const back = menu && backLink(visit, `/${menu}`, sections[menu])
+  const body = await list(visit)
+  return sendPage(visit, frame, { title, actions, done, body, ...(back ? { back } : {}) })
 }
 
 async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Promise<FastifyReply> {

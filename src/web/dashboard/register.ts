@@ -3,12 +3,13 @@ import { recordActivity } from '../../core/activity/record.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import type { Company } from '../../core/companies/rules.ts'
 import { findCompany } from '../../core/companies/store.ts'
+import { readWaiting, type Waiting } from '../../core/figures/waiting.ts'
 import { listInvitationsTo } from '../../core/people/link-store.ts'
 import { isAllowed, ROLES, type Role, SCOPES_OF } from '../../core/people/rules.ts'
 import { mayMoveMoney } from '../../core/people/second-factors.ts'
 import { findRole, listMemberships, type Membership } from '../../core/people/store.ts'
 import { placeOf } from '../../core/places/front.ts'
-import { idOfSuffix } from '../../lib/ids.ts'
+import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
 import type { RateLimit } from '../../lib/limits.ts'
 import { problem } from '../../lib/problems.ts'
 import { factorNeeded } from '../account/security-pages.ts'
@@ -38,7 +39,8 @@ const OPENED = { perSecond: 20, burst: 200 }
 
 /** Who was let in to a page, until the handler has the body. */
 const entered = new WeakMap<FastifyRequest, Entered>()
-type Entered = { visitor: SignedIn; company: Company; role: Role }
+type Member = { company: Company; role: Role; waiting: Waiting }
+type Entered = { visitor: SignedIn; member: Member }
 
 /** The pages of a company, for its people. */
 export function registerDashboard(scope: FastifyInstance, site: Site): void {
@@ -50,7 +52,7 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
     const visitor = await findSignedIn(site, request, reply)
     return visitor ? showCompanies(visitor) : askToSignIn(request, reply)
   })
-  for (const route of [...ROUTES, UNKNOWN]) {
+  for (const route of [...ROUTES, ...UNKNOWN]) {
     scope.route({
       method: route.method,
       url: `${ROOT}${route.path}`,
@@ -58,9 +60,9 @@ export function registerDashboard(scope: FastifyInstance, site: Site): void {
       ...(route.bodyBytes ? { bodyLimit: route.bodyBytes, config: TAKES_FILE } : {}),
       onRequest: (request, reply) => enter(site, limit, route, request, reply),
       handler: async (request) => {
-        const { visitor, company, role } = entered.get(request)!
+        const { visitor, member } = entered.get(request)!
         // The company may have changed its place while the body arrived.
-        const visit = await visitOf(withForm(visitor), company, role)
+        const visit = await visitOf(withForm(visitor), member)
         try {
           return await route.handle(visit)
         } catch (error) {
@@ -83,20 +85,18 @@ async function enter(
   reply: FastifyReply,
 ): Promise<FastifyReply | undefined> {
   const found = await peekSignedIn(site, request)
-  if (!found && route === UNKNOWN) throw problem('route_not_found')
+  if (!found && UNKNOWN.includes(route)) throw problem('route_not_found')
   if (!found) return askToSignIn(request, reply)
   const visitor = visitorOf(site, request, reply, found)
   const member = await findMember(visitor)
-  if (!member) {
-    return sendOwnPage(visitor, { ...faultBody(visitor, 404, '/dashboard'), status: 404 })
-  }
-  const { company, role } = member
+  if (!member) return sendMissing(visitor)
+  const { company } = member
   const wait_s = limit ? await limit.take(company.id) : 0
   if (wait_s > 0) {
     throw problem('rate_limited', undefined, { 'Retry-After': String(Math.ceil(wait_s)) })
   }
-  entered.set(request, { visitor, company, role })
-  const visit = await visitOf(visitor, company, role)
+  const visit = await visitOf(visitor, await withWaiting(site, member))
+  entered.set(request, { visitor, member: visit })
   if (!visit.can(route.needs)) return refuse(visit)
   const needsFactor = route.movesMoney || route.needsFactor
   const now = site.app.systemClock.now()
@@ -109,14 +109,14 @@ async function enter(
 }
 
 /** An address below that of a company that has no page. */
-const UNKNOWN: DashboardRoute = {
-  method: 'GET',
+const UNKNOWN: DashboardRoute[] = (['GET', 'POST'] as const).map((method) => ({
+  method,
   path: '/*',
   needs: ROLES,
   handle: () => {
     throw problem('route_not_found')
   },
-}
+}))
 
 const askToSignIn = ({ method, url }: FastifyRequest, reply: FastifyReply): FastifyReply =>
   reply.redirect(`/sign-in${method === 'GET' ? nextOf(url) : ''}`, 303)
@@ -139,7 +139,14 @@ async function findMember({ site, person, params }: SignedIn) {
   return role && company ? { role, company } : null
 }
 
-async function visitOf(visitor: SignedIn, company: Company, role: Role): Promise<Visit> {
+/** The member with what waits in the company, which every page shows in its menu. */
+async function withWaiting({ app }: Site, member: Omit<Member, 'waiting'>): Promise<Member> {
+  const { company } = member
+  const own = withCompanyClock(await placeOf(app, company.id), company)
+  return { ...member, waiting: await readWaiting(own, company) }
+}
+
+async function visitOf(visitor: SignedIn, { company, role, waiting }: Member): Promise<Visit> {
   const { site, author } = visitor
   const { id } = company
   const app = await placeOf(site.app, id)
@@ -150,6 +157,7 @@ async function visitOf(visitor: SignedIn, company: Company, role: Role): Promise
     app: withCompanyClock(forCompany(app, company), company),
     company,
     role,
+    waiting,
     scopes,
     can: (needs) => isAllowed(role, needs),
     operate: (operationId, input) =>
@@ -161,6 +169,24 @@ async function visitOf(visitor: SignedIn, company: Company, role: Role): Promise
     redirect: (path, done) => visitor.reply.redirect(`${home}${withDone(path, done)}`, 303),
   }
   return visit
+}
+
+/**
+ * Says that there is no such page: with the menu of the person's company if they have only one, and
+ * else with the way to their companies.
+ */
+async function sendMissing(visitor: SignedIn): Promise<FastifyReply> {
+  const { site, person } = visitor
+  const [only, ...others] = await listMemberships(site.app.db.control, person.id)
+  if (only && others.length === 0) {
+    const params = { company: suffixOf(only.companyId) }
+    const member = await findMember({ ...visitor, params })
+    if (member) {
+      const visit = await visitOf(visitor, await withWaiting(site, member))
+      return showFault(visit, problem('route_not_found'))
+    }
+  }
+  return sendOwnPage(visitor, { ...faultBody(visitor, 404, '/dashboard'), status: 404 })
 }
 
 const withDone = (path: string, done: string | undefined): string =>

@@ -4,7 +4,7 @@ import type { WebhookView } from '../../core/webhooks/view.ts'
 import { field } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { DELIVERIES } from './deliveries-texts.ts'
-import { sendForDevelopers } from './developers.ts'
+import { sendBelow } from './developers.ts'
 import { eventPeriod, readSpan, type Span } from './filters.ts'
 import { tryForm } from './form-parts.ts'
 import { card, notice } from './parts.ts'
@@ -36,7 +36,8 @@ async function show(visit: Visit, asked: Asked, status = 200, fault: Html | null
   const title = texts.replayTitle(webhook.name)
   const body = html`${fault}
 ${card(null, html`<p>${texts.replayText}</p>${choice(visit, asked)}${isAsked && (await confirm(visit, asked))}`)}`
-  return sendForDevelopers(visit, 'webhooks', { title, body, status })
+  const back = { path: `/developers/webhooks/${params.id}`, label: webhook.name }
+  return sendBelow(visit, 'webhooks', { title, body, status }, back)
 }
 
 function choice({ language, request }: Visit, { which, typed }: Asked): Html {

@@ -217,7 +217,7 @@ const pt = {
     time: 'Duração',
     key: 'Chave',
     at: 'Quando',
-    id: 'Id da requisição',
+    id: 'ID da requisição',
   },
   statuses: {
     ok: 'Sucesso (2xx)',
@@ -225,7 +225,7 @@ const pt = {
     failed: 'Falhas do serviço (5xx)',
   } satisfies Record<StatusClass, string>,
   filters: {
-    id: 'Id da requisição',
+    id: 'ID da requisição',
     status: 'Status',
     allStatuses: 'Todos',
     operation: 'Operação',
@@ -270,7 +270,7 @@ const en: Texts = {
     time: 'Duration',
     key: 'Key',
     at: 'When',
-    id: 'Request id',
+    id: 'Request ID',
   },
   statuses: {
     ok: 'Success (2xx)',
@@ -278,7 +278,7 @@ const en: Texts = {
     failed: 'Faults of the service (5xx)',
   },
   filters: {
-    id: 'Request id',
+    id: 'Request ID',
     status: 'Status',
     allStatuses: 'All',
     operation: 'Operation',

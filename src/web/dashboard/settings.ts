@@ -8,10 +8,11 @@ import { isTaxIdShape, punctuateTaxId } from '../../pix/tax-id.ts'
 import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
+import type { Form } from '../site.ts'
 import { APPROVALS } from './approvals-texts.ts'
 import { type FormFault, tryForm } from './form-parts.ts'
 import { MESSAGES } from './messages-texts.ts'
-import { card, notice, sectionTabs } from './parts.ts'
+import { card, formatDuration, notice, sectionTabs } from './parts.ts'
 import { type RecordPage, sendPage } from './record-pages.ts'
 import { REMINDERS } from './reminders-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -39,11 +40,18 @@ const profileOf = ({ company }: Visit): Profile => ({
   settlesExactPayments: company.settlesExactPayments,
 })
 
-const readProfile = ({ form }: Visit): Profile => ({
+/** Of the two controls the one that was changed. A script keeps them the same. */
+function chosenColor({ color = '', picked = '' }: Form, before: string): string {
+  const typed = color.trim()
+  const isPicked = /^#[0-9a-f]{6}$/.test(picked) && picked !== before
+  return isPicked && typed.toLowerCase() === before ? picked : typed
+}
+
+const readProfile = ({ form, company }: Visit): Profile => ({
   name: (form.name ?? '').trim(),
   email: (form.email ?? '').trim(),
   city: (form.city ?? '').trim(),
-  color: (form.color ?? '').trim(),
+  color: chosenColor(form, company.color),
   language: form.language ?? '',
   mailsReceipts: form.mailsReceipts !== undefined,
   strictTaxIds: form.strictTaxIds !== undefined,
@@ -142,23 +150,26 @@ function profileForm(visit: Visit, given: Profile, fault: FormFault | null): Htm
     })
   return visit.formOf(
     visit.url('/settings'),
-    html`<p class="soft">${texts.identityText}</p>${fields}${preview(visit, given.color)}${receipts}${exact}${strict}
+    html`<p class="soft">${texts.identityText}</p>${fields}${colorPicker(visit, given.color)}${preview(visit, given.color)}${receipts}${exact}${strict}
 <div class="actions"><button class="button slim">${texts.save}</button></div>`,
     { kind: 'card-form' },
   )
 }
 
+const colorPicker = ({ company, language }: Visit, typed: string): Html =>
+  html`<div class="picker"><label for="picked">${SETTINGS[language].picker}</label><input type="color" id="picked" name="picked" value="${hexOf(typed, company.color)}"></div>`
+
+const hexOf = (typed: string, otherwise: string): string =>
+  /^#[0-9a-f]{6}$/i.test(typed) ? typed.toLowerCase() : otherwise
+
 /** What a button looks like in the color, and how well it can be read. A script updates it. */
 function preview({ company, language }: Visit, typed: string): Html {
   const texts = SETTINGS[language]
-  const color = /^#[0-9a-f]{6}$/i.test(typed) ? typed.toLowerCase() : company.color
+  const color = hexOf(typed, company.color)
   const ink = inkOn(color)
-  const ratio = contrastOf(color, ink).toFixed(1)
-  const sentence = texts.contrast(
-    texts.inks[ink],
-    language === 'pt' ? ratio.replace('.', ',') : ratio,
-  )
-  return html`<div class="color-preview" data-white="${texts.contrast(texts.inks['#ffffff'], '{}')}" data-black="${texts.contrast(texts.inks['#000000'], '{}')}" data-comma="${language === 'pt' ? ',' : '.'}">
+  const ratio = contrastOf(color, ink).toFixed(1).replace('.', ',')
+  const sentence = texts.contrast(texts.inks[ink], ratio)
+  return html`<div class="color-preview" data-white="${texts.contrast(texts.inks['#ffffff'], '{}')}" data-black="${texts.contrast(texts.inks['#000000'], '{}')}">
 <svg viewBox="0 0 200 48" width="200" height="48" aria-hidden="true"><rect width="200" height="48" rx="12" fill="${color}"/><text x="100" y="30" text-anchor="middle" font-size="16" font-weight="650" fill="${ink}">${texts.preview}</text></svg>
 <p class="small soft" role="status">${sentence}</p></div>`
 }
@@ -184,7 +195,12 @@ function fixedFacts({ company, language }: Visit): Html {
     [texts.mode, texts.modes[company.mode]],
     [texts.taxId, isTaxIdShape(taxId) ? punctuateTaxId(taxId) : taxId],
     [texts.pixKey, html`<code>${company.pixKey}</code>`],
-    [texts.settlement, texts.seconds(company.releaseDelay_s)],
+    [
+      texts.settlement,
+      company.releaseDelay_s === 0
+        ? texts.atOnce
+        : formatDuration(company.releaseDelay_s, language),
+    ],
   ])}<p class="soft small">${texts.operatorOnly}</p>`
 }
 
@@ -259,7 +275,7 @@ export const settingsRoutes: DashboardRoute[] = [
 const pt = {
   title: 'Configurações',
   pages: 'Páginas de configurações',
-  profile: 'Perfil',
+  profile: 'Empresa',
   logo: 'Logotipo',
   bank: 'Banco',
   version: 'Versão da API',
@@ -288,7 +304,7 @@ const pt = {
   inks: { '#ffffff': 'branco', '#000000': 'preto' },
   preview: 'Pagar com Pix',
   language: 'Idioma dos e-mails da empresa',
-  languageHint: 'O idioma do painel muda no rodapé, para cada pessoa.',
+  languageHint: 'O idioma do painel muda no topo, para cada pessoa.',
   languages: { pt: 'Português', en: 'Inglês' } satisfies Record<Language, string>,
   receipts: 'Enviar comprovante por e-mail a quem pagou',
   receiptsHint: 'Somente quando o pagador informou um e-mail.',
@@ -304,7 +320,8 @@ const pt = {
   mode: 'Ambiente',
   modes: { live: 'Produção', sandbox: 'Testes' },
   settlement: 'Valor disponível após o pagamento',
-  seconds: (count: number) => (count === 0 ? 'Na hora' : `${count} s`),
+  atOnce: 'Na hora',
+  picker: 'Escolher a cor',
   operatorOnly: 'Chave Pix, CNPJ e ambiente são alterados por quem opera a instalação.',
   save: 'Salvar',
   saved: 'As configurações foram salvas.',
@@ -316,7 +333,7 @@ type Texts = typeof pt
 const en: Texts = {
   title: 'Settings',
   pages: 'Pages of settings',
-  profile: 'Profile',
+  profile: 'Company',
   logo: 'Logo',
   bank: 'Bank',
   version: 'API version',
@@ -344,7 +361,7 @@ const en: Texts = {
   inks: { '#ffffff': 'White', '#000000': 'Black' },
   preview: 'Pay with Pix',
   language: 'Language of the emails to the company',
-  languageHint: 'The language of the dashboard is changed at the bottom, by each person.',
+  languageHint: 'The language of the dashboard is changed at the top, by each person.',
   languages: { pt: 'Portuguese', en: 'English' },
   receipts: 'Send a receipt by email to who has paid',
   receiptsHint: 'Only if the payer gave an email address.',
@@ -360,7 +377,8 @@ const en: Texts = {
   mode: 'Environment',
   modes: { live: 'Live', sandbox: 'Sandbox' },
   settlement: 'Money available after payment',
-  seconds: (count) => (count === 0 ? 'At once' : `${count} s`),
+  atOnce: 'At once',
+  picker: 'Pick the color',
   operatorOnly: 'Pix key, CNPJ and environment are changed by whoever operates the installation.',
   save: 'Save',
   saved: 'The settings are saved.',

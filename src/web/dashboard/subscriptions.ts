@@ -39,6 +39,7 @@ import {
   card,
   doneNotice,
   heading,
+  idText,
   moment,
   money,
   notFound,
@@ -358,8 +359,8 @@ ${facts([
     moment(decidedAt),
   ],
   endReason !== null && [texts.reason, texts.reasons[endReason]],
-  externalId !== null && [texts.bankId, html`<code>${externalId}</code>`],
-  ['ID', html`<code>${toPublic('rec', recurrence.id)}</code>`],
+  externalId !== null && [texts.bankId, idText(externalId, texts.bankId, language)],
+  ['ID', idText(toPublic('rec', recurrence.id), 'ID', language)],
 ])}`,
   )
 }

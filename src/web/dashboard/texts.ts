@@ -1,38 +1,22 @@
 import type { Role } from '../../core/people/rules.ts'
 import type { Language } from '../../lib/language.ts'
+import { namesIn, type Part, type Section } from './sections.ts'
 
-/** The sections of the menu. */
-export type Section =
-  | 'today'
-  | 'charges'
-  | 'new'
-  | 'customers'
-  | 'products'
-  | 'subscriptions'
-  | 'balance'
-  | 'reports'
-  | 'unmatched'
-  | 'disputes'
-  | 'developers'
-  | 'settings'
+export type { Section }
 
 const pt = {
   title: 'Painel',
   menu: 'Menu do painel',
-  sections: {
-    today: 'Hoje',
-    charges: 'Cobranças',
-    new: 'Criar',
-    customers: 'Clientes',
-    products: 'Produtos',
-    subscriptions: 'Assinaturas',
-    balance: 'Saldo',
-    reports: 'Relatórios',
-    unmatched: 'Não identificados',
-    disputes: 'Disputas',
-    developers: 'Desenvolvedores',
-    settings: 'Configurações',
-  } satisfies Record<Section, string>,
+  /** The titles of the parts of the menu. */
+  parts: {
+    first: null,
+    sell: 'Vendas',
+    money: 'Dinheiro',
+    company: 'Empresa',
+  } satisfies Record<Part, string | null> as Record<Part, string | null>,
+  more: 'Mais',
+  waiting: 'à espera de você',
+  sections: namesIn('pt'),
   roles: {
     owner: 'Responsável',
     finance: 'Financeiro',
@@ -44,23 +28,28 @@ const pt = {
   operator: 'Operação',
   dashboard: 'Painel',
   signOut: 'Sair',
-  switchLanguage: 'English',
+  switchLanguage: { name: 'English', short: 'EN' },
   companies: 'Empresas',
+  ownCompanies: 'Minhas empresas',
   chooseCompany: 'Escolha a empresa',
   noCompany: 'Você ainda não participa de nenhuma empresa. Peça um convite a quem a administra.',
   unreached: 'Algumas das suas empresas não estão acessíveis agora. Tente de novo em instantes.',
-  sandbox: 'Ambiente de testes: aqui o dinheiro não é de verdade.',
-  clock: (now: string, ahead: string) => `Relógio do sandbox: ${now}, ${ahead} adiante.`,
+  sandbox: 'Ambiente de testes: o dinheiro é fictício.',
+  /** The clock of the sandbox was moved to another day, or to another time of this day. */
+  clock: {
+    day: (here: string, real: string) => `No sandbox hoje é ${here}; data real: ${real}.`,
+    time: (here: string, real: string) => `No sandbox são ${here}; hora real: ${real}.`,
+  },
   suspended:
     'Esta empresa está suspensa. Os dados podem ser consultados, mas não é possível cobrar nem sacar. Pagamentos que chegarem serão registrados. Fale com o suporte.',
   check: 'Confira os campos destacados.',
   forbidden: {
-    title: 'Seu perfil não permite esta ação',
-    text: 'Peça a um responsável pela empresa que faça isso ou que mude o seu perfil.',
+    title: 'Sua função não permite esta ação',
+    text: 'Peça a um responsável pela empresa que faça isso ou que mude a sua função.',
   },
   missing: 'Confira o endereço. O que você procura pode ter sido excluído.',
   toHome: 'Voltar ao início',
-  stale: 'Esta página ficou aberta por muito tempo. Volte, atualize a página e envie de novo.',
+  person: 'Sua conta',
   older: 'Mais antigos',
   newest: 'Mais recentes',
   nothing: 'Nada por aqui ainda',
@@ -72,21 +61,11 @@ type Texts = typeof pt
 
 const en: Texts = {
   title: 'Dashboard',
-  menu: 'Menu of the dashboard',
-  sections: {
-    today: 'Today',
-    charges: 'Charges',
-    new: 'New',
-    customers: 'Customers',
-    products: 'Products',
-    subscriptions: 'Subscriptions',
-    balance: 'Balance',
-    reports: 'Reports',
-    unmatched: 'Unmatched',
-    disputes: 'Disputes',
-    developers: 'Developers',
-    settings: 'Settings',
-  },
+  menu: 'Dashboard menu',
+  parts: { first: null, sell: 'Sales', money: 'Money', company: 'Company' },
+  more: 'More',
+  waiting: 'waiting for you',
+  sections: namesIn('en'),
   roles: {
     owner: 'Owner',
     finance: 'Finance',
@@ -98,13 +77,17 @@ const en: Texts = {
   operator: 'Operator',
   dashboard: 'Dashboard',
   signOut: 'Sign out',
-  switchLanguage: 'Português',
+  switchLanguage: { name: 'Português', short: 'PT' },
   companies: 'Companies',
+  ownCompanies: 'My companies',
   chooseCompany: 'Choose a company',
   noCompany: 'You belong to no company yet. Ask whoever runs it for an invitation.',
   unreached: 'Some of your companies cannot be reached now. Try again in a moment.',
-  sandbox: 'A sandbox: the money here is not real.',
-  clock: (now, ahead) => `Clock of the sandbox: ${now}, ${ahead} ahead.`,
+  sandbox: 'Test environment: the money is not real.',
+  clock: {
+    day: (here, real) => `In the sandbox today is ${here}; real date: ${real}.`,
+    time: (here, real) => `In the sandbox it is ${here}; real time: ${real}.`,
+  },
   suspended:
     'This company is suspended. Its data can be read, but nothing can be charged or withdrawn. Payments that arrive are recorded. Ask support.',
   check: 'Check the marked fields.',
@@ -114,7 +97,7 @@ const en: Texts = {
   },
   missing: 'Check the address. What you are looking for may have been deleted.',
   toHome: 'Back to the start',
-  stale: 'This page was open for too long. Go back, reload it and send the form again.',
+  person: 'Your account',
   older: 'Older',
   newest: 'Newest',
   nothing: 'Nothing here yet',

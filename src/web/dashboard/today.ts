@@ -9,7 +9,7 @@ import {
   readFigures,
 } from '../../core/figures/figures.ts'
 import { dayOf, sameTimeLastWeek } from '../../core/figures/rules.ts'
-import { failedSince, MAX_COUNTED, readWaiting, type Waiting } from '../../core/figures/waiting.ts'
+import { failedSince, MAX_COUNTED, type Waiting } from '../../core/figures/waiting.ts'
 import type { Balance } from '../../ledger/books.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
@@ -148,13 +148,12 @@ type Now = {
 }
 
 async function readNow(visit: Visit): Promise<Now> {
-  const { app, company, can } = visit
+  const { app, company, can, waiting } = visit
   const now = app.clock.now()
   const periods = [dayOf(localDateOf(now)), sameTimeLastWeek(now)]
-  const [figures, balance, waiting, charges] = await Promise.all([
+  const [figures, balance, charges] = await Promise.all([
     readFigures(app, company, periods),
     can('balance:read') ? visit.operate<Balance>('getBalance') : null,
-    readWaiting(app, company),
     readNewest(visit),
   ])
   return {

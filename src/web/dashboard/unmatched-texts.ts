@@ -5,11 +5,11 @@ import type { Language } from '../../lib/language.ts'
 export type UnmatchedState = Exclude<PaymentState, 'MATCHED'>
 
 const pt = {
-  title: 'Não identificados',
+  title: 'Pix sem cobrança',
   intro: 'Pagamentos que chegaram, mas não quitaram nenhuma cobrança. Decida o que fazer com eles.',
   states: {
     UNMATCHED: 'Aguardando decisão',
-    ACCEPTED: 'Aceitos',
+    ACCEPTED: 'Valor mantido',
     REFUNDING: 'Em devolução',
     REFUNDED: 'Devolvidos',
     DISPUTED: 'Em disputa',
@@ -47,7 +47,7 @@ const pt = {
   unknownPayer: 'Não informado pelo banco',
   amount: 'Valor',
   receivedAt: 'Recebido em',
-  endToEndId: 'ID da transação (endToEndId)',
+  endToEndId: 'ID da transação (E2E)',
   returned: (amount: string) => `O banco já devolveu ${amount} deste pagamento.`,
   details: 'Ver detalhes',
   paymentOf: (amount: string) => `Pagamento de ${amount}`,
@@ -101,13 +101,13 @@ const pt = {
   optional: 'opcional',
   tooLong: 'Use no máximo 140 caracteres.',
   done: {
-    accepted: 'Pagamento aceito. O valor já está no saldo disponível.',
+    accepted: 'Pronto, você ficou com o valor. Ele já está no saldo disponível.',
     settled: 'Cobrança quitada. Ela aparece como paga.',
     refunded: 'Devolução iniciada. O valor volta para quem pagou em instantes.',
   },
   empty: {
     UNMATCHED: 'Nenhum pagamento aguarda a sua decisão.',
-    ACCEPTED: 'Os pagamentos que você aceitar aparecem aqui.',
+    ACCEPTED: 'Os pagamentos com que você ficar aparecem aqui.',
     REFUNDING: 'Nenhuma devolução em andamento.',
     REFUNDED: 'Os pagamentos que você devolver aparecem aqui.',
     DISPUTED: 'Nenhum pagamento em disputa.',
@@ -158,7 +158,7 @@ const en: Texts = {
   unknownPayer: 'Not given by the bank',
   amount: 'Amount',
   receivedAt: 'Received at',
-  endToEndId: 'Transaction ID (endToEndId)',
+  endToEndId: 'Transaction ID (E2E)',
   returned: (amount) => `The bank has already returned ${amount} of this payment.`,
   details: 'View details',
   paymentOf: (amount) => `Payment of ${amount}`,

@@ -32,6 +32,7 @@ import {
   card,
   doneNotice,
   heading,
+  idText,
   moment,
   money,
   notFound,
@@ -297,8 +298,8 @@ async function showPayment(visit: Visit, fault: FormFault | null = null): Promis
   const title = texts.paymentOf(formatReais(amount))
   const shown = showUnmatched(app.vault, payment)
   const state = pill(texts.states[shown.status], waits ? 'warn' : 'calm')
-  const back = html`<a href="${visit.url('/unmatched')}">${DASHBOARD[language].back}</a>`
-  const body = html`${heading(title, state)}
+  const back = backLink(visit, '/unmatched', texts.title)
+  const body = html`${back}${heading(title, state)}
 ${fault ? fault.notice(language) : doneNotice(visit, texts.done)}
 <div class="columns">
 ${card(
@@ -308,13 +309,13 @@ ${facts([
   [texts.amount, money(amount)],
   [texts.payer, wholePayer(visit, payment)],
   [texts.receivedAt, moment(receivedAt)],
-  [texts.endToEndId, html`<code>${endToEndId}</code>`],
+  [texts.endToEndId, idText(endToEndId, texts.endToEndId, language)],
   ...settledFacts(visit, payment),
 ])}
 ${payment.settled === null && likelyPart(visit, shown, suggestions)}`,
 )}
 ${waits && visit.can('payments:write') && decisionCard(visit, shown, suggestions)}
-</div><p>${back}</p>`
+</div>`
   return visit.send({ title, body, here: 'unmatched', ...statusOf(fault) })
 }
 

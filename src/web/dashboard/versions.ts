@@ -85,7 +85,9 @@ function history(visit: Visit, mayPin: boolean): Html {
   const entry = (version: string) => {
     const isHere = version === company.apiVersion
     const link =
-      !isHere && mayPin && html`<a href="${pinUrl(visit, version)}">${texts.pin(version)}</a>`
+      !isHere &&
+      mayPin &&
+      html`<a class="button quiet slim" href="${pinUrl(visit, version)}">${texts.pin(version)}</a>`
     const document = version === LATEST.name ? '/openapi.json' : `/openapi-${version}.json`
     return html`<li class="version"><h3>${version} ${isHere && pill(texts.here, 'good')} ${version === LATEST.name && pill(texts.newest, 'calm')}</h3>
 <p>${texts.versions[version]}</p><p class="links small"><a href="${document}">${texts.document} ${version}</a>${link}</p></li>`
@@ -106,9 +108,10 @@ function ask(visit: Visit) {
   const version = requireVersion(visit.query.version)
   const texts = VERSION_PAGES[visit.language]
   const title = texts.pinTitle(version)
+  const isOlder = version < visit.company.apiVersion
   const body = confirmation(visit, {
     title,
-    text: texts.pinText,
+    text: html`${isOlder && html`<strong>${texts.older}</strong> `}${texts.pinText}`,
     action: '/settings/version/pin',
     fields: html`<input type="hidden" name="version" value="${version}">`,
     button: texts.pin(version),
@@ -143,15 +146,14 @@ export const versionsRoutes: DashboardRoute[] = [
 
 const VERSIONS_PT: Record<string, string> = {
   '2025-01-01':
-    'A primeira. Uma resposta é o próprio recurso ou lista; um erro tem statusCode, message e error; o status RECEIVED é escrito RECIEVED.',
+    'Primeira versão: a resposta é o próprio recurso ou a lista; um erro tem statusCode, message e error; o status RECEIVED é escrito RECIEVED.',
   '2026-08-16':
     'Toda resposta tem status, message, data e errors. Um erro lista cada campo errado em errors. O status é escrito RECEIVED.',
 }
 
 const pt = {
   title: 'Versão da API',
-  intro:
-    'As respostas da API têm a forma da versão em que a empresa está fixada. Nada muda até você trocar.',
+  intro: 'A API responde no formato da versão escolhida. Nada muda até você escolher outra.',
   pinned: 'Versão desta empresa',
   history: 'Versões',
   /** What each version is, in words. */
@@ -171,7 +173,7 @@ const pt = {
   pinTitle: (version: string) => `Fixar a empresa na versão ${version}?`,
   pinText:
     'Todas as chamadas sem o cabeçalho X-Api-Version passam a ser respondidas nesta versão, na hora. Os webhooks não mudam. Você pode voltar à versão anterior.',
-  back: 'Manter a versão atual',
+  older: 'Esta versão é mais antiga que a atual, e as respostas perdem o que veio depois dela.',
   done: 'A versão da API foi alterada.',
   tryFirst: 'Para experimentar antes, envie o cabeçalho X-Api-Version em uma chamada.',
   isNewest: 'A empresa já usa a versão mais recente.',
@@ -182,12 +184,12 @@ type Texts = typeof pt
 const en: Texts = {
   title: 'API version',
   intro:
-    'Answers of the API have the form of the version that the company is pinned to. Nothing changes until you change it.',
+    'The API answers in the format of the chosen version. Nothing changes until you choose another.',
   pinned: 'Version of this company',
   history: 'Versions',
   versions: {
     '2025-01-01':
-      'The first one. An answer is the bare resource or list; an error has statusCode, message and error; the status RECEIVED is spelled RECIEVED.',
+      'First version: an answer is the bare resource or list; an error has statusCode, message and error; the status RECEIVED is spelled RECIEVED.',
     '2026-08-16':
       'Every answer has status, message, data and errors. An error lists each wrong field in errors. The status is spelled RECEIVED.',
   },
@@ -206,7 +208,7 @@ const en: Texts = {
   pinTitle: (version) => `Pin the company to version ${version}?`,
   pinText:
     'All calls without the header X-Api-Version are answered in this version, at once. Webhooks do not change. You can go back to the former version.',
-  back: 'Keep the present version',
+  older: 'This version is older than the present one, and answers lose what came after it.',
   done: 'The API version is changed.',
   tryFirst: 'To try it first, send the header X-Api-Version with a call.',
   isNewest: 'The company uses the newest version already.',

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Author, Changed, Details, OwnAction } from '../../core/activity/rules.ts'
 import type { Company, Scope } from '../../core/companies/rules.ts'
+import type { Waiting } from '../../core/figures/waiting.ts'
 import type { FullApp } from '../../core/full-app.ts'
 import type { Operated, OperationInput } from '../../core/operate.ts'
 import type { Needs, Person, Role, Session } from '../../core/people/rules.ts'
@@ -9,7 +10,7 @@ import type { Language } from '../../lib/language.ts'
 import type { Html } from '../html.ts'
 import type { Page } from '../layout.ts'
 import type { Form, Site } from '../site.ts'
-import type { Section } from './texts.ts'
+import type { Section } from './sections.ts'
 
 /** Somebody who is signed in, and what they ask for. */
 export type SignedIn = {
@@ -59,6 +60,8 @@ export type Visit = SignedIn & {
   app: FullApp
   company: Company
   role: Role
+  /** What waits for the company's people, for the numbers in the menu. */
+  waiting: Waiting
   scopes: readonly Scope[]
   /** Whether the person may see or do what needs this. */
   can(needs: Needs): boolean

@@ -25,7 +25,7 @@ const pt = {
       'Este endereço é de uma rede privada ou reservada. Use um que a internet possa acessar.',
     name: 'Use um nome público, como api.sualoja.com.br.',
   },
-  events: 'Eventos que ele recebe',
+  events: 'Eventos enviados',
   eventsHint: 'Marque só os que o seu sistema usa.',
   eventsWrong: 'Marque ao menos um evento.',
   state: 'Situação',
@@ -34,7 +34,7 @@ const pt = {
   gone: 'Desativado: 410',
   failed: 'Desativado por falhas',
   paused: 'Em pausa',
-  failing: 'Falhando',
+  failing: 'Com falha',
   healthTexts: {
     active: 'Recebe os eventos assim que acontecem.',
     inactive: 'Não recebe nada enquanto estiver inativo.',
@@ -45,17 +45,16 @@ const pt = {
     failing: 'As últimas entregas falharam. Se só falhar por cinco dias, será desativado.',
   },
   pausedUntil: 'Em pausa até',
-  failingSince: 'Falhando desde',
+  failingSince: 'Com falha desde',
   lastDelivery: 'Última entrega',
   noDelivery: 'Nenhuma ainda',
   created: 'Criado em',
-  back: 'Voltar aos webhooks',
   edit: 'Editar',
   save: 'Salvar',
   test: 'Enviar teste',
   activate: 'Ativar',
   deactivate: 'Desativar',
-  rotate: 'Trocar segredo',
+  rotate: 'Gerar novo segredo',
   remove: 'Excluir',
   replay: 'Reenviar em lote',
   health: {
@@ -75,14 +74,13 @@ const pt = {
   secretText: 'Com ele o seu servidor confere se um aviso veio mesmo de nós.',
   copySecret: 'o segredo',
   toWebhook: 'Já copiei o segredo',
-  rotateTitle: (name: string) => `Trocar o segredo de ${name}`,
+  rotateTitle: (name: string) => `Gerar novo segredo para ${name}`,
   rotateText:
-    'Criamos outro segredo. Por 24 horas assinamos cada entrega também com o atual, para que você possa trocar sem perder nada.',
+    'Criamos outro segredo. Por 24 horas assinamos cada entrega também com o atual, para que você possa mudar sem perder nada.',
   rotatedText: 'O segredo anterior ainda vale por 24 horas.',
   removeTitle: (name: string) => `Excluir o webhook ${name}?`,
   removeText:
     'Ele deixa de receber eventos, e o registro das suas entregas é apagado. Não é possível desfazer.',
-  keep: 'Manter o webhook',
   done: {
     changed: 'O webhook foi alterado.',
     tested: 'Enviamos um evento de teste. O resultado aparece nas entregas abaixo.',
@@ -91,7 +89,7 @@ const pt = {
     deleted: 'O webhook foi excluído.',
     replayed: 'As entregas serão enviadas de novo em instantes.',
     shown:
-      'Este formulário já tinha sido enviado, e o segredo só é mostrado uma vez. Se você não o copiou, troque-o.',
+      'Este formulário já tinha sido enviado, e o segredo só é mostrado uma vez. Se você não o copiou, gere um novo.',
   },
   isInactive: 'O webhook está inativo. Ative-o primeiro.',
 }
@@ -122,7 +120,7 @@ const en: Texts = {
     private: 'This address is private or reserved. Use one that the internet can reach.',
     name: 'Use a public name such as api.yourstore.com.',
   },
-  events: 'Events that it gets',
+  events: 'Subscribed events',
   eventsHint: 'Check only those that your system uses.',
   eventsWrong: 'Check at least one event.',
   state: 'Status',
@@ -146,15 +144,14 @@ const en: Texts = {
   lastDelivery: 'Last delivery',
   noDelivery: 'None yet',
   created: 'Created',
-  back: 'Back to the webhooks',
   edit: 'Edit',
   save: 'Save',
   test: 'Send a test',
   activate: 'Activate',
   deactivate: 'Deactivate',
-  rotate: 'Rotate secret',
+  rotate: 'Generate new secret',
   remove: 'Delete',
-  replay: 'Replay many',
+  replay: 'Bulk replay',
   health: {
     title: 'Performance',
     hint: (count) =>
@@ -172,14 +169,13 @@ const en: Texts = {
   secretText: 'With it your server verifies that a notification really comes from us.',
   copySecret: 'the secret',
   toWebhook: 'I have copied the secret',
-  rotateTitle: (name) => `Rotate the secret of ${name}`,
+  rotateTitle: (name) => `Generate a new secret for ${name}`,
   rotateText:
     'We create another secret. For 24 hours each delivery is signed with the present one too, so that you can change without losing anything.',
   rotatedText: 'The former secret is valid for another 24 hours.',
   removeTitle: (name) => `Delete the webhook ${name}?`,
   removeText:
     'It gets no more events, and the log of its deliveries is erased. This cannot be undone.',
-  keep: 'Keep the webhook',
   done: {
     changed: 'The webhook is changed.',
     tested: 'A test event was sent. The result is among the deliveries below.',
@@ -188,7 +184,7 @@ const en: Texts = {
     deleted: 'The webhook is deleted.',
     replayed: 'The deliveries will be sent again in a moment.',
     shown:
-      'This form had been sent already, and a secret is shown only once. If you did not copy it, rotate it.',
+      'This form had been sent already, and a secret is shown only once. If you did not copy it, generate a new one.',
   },
   isInactive: 'The webhook is inactive. Activate it first.',
 }

@@ -18,7 +18,7 @@ import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import { type Bar, barChart } from './chart.ts'
 import { deliveryTable, stateOf } from './deliveries.ts'
-import { copyable, sendForDevelopers } from './developers.ts'
+import { copyable, sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { type FormFault, tabs, tryForm } from './form-parts.ts'
 import {
@@ -159,7 +159,7 @@ ${healthCard(visit, healthOf(sent))}
 ${card(texts.latest, latest)}`
   const { name: title } = webhook
   const actions = actionsOf(visit, webhook)
-  return sendForDevelopers(visit, 'webhooks', { title, actions, done: texts.done, body, status })
+  return sendBelow(visit, 'webhooks', { title, actions, done: texts.done, body, status })
 }
 
 function stateFacts(visit: Visit, webhook: Webhook): Html {
@@ -250,15 +250,9 @@ async function findWebhook(visit: Visit): Promise<Webhook> {
 }
 
 function showNew(visit: Visit, given: WebhookFields = EMPTY, fault: FormFault | null = null) {
-  const { create: title, back: label } = WEBHOOKS[visit.language]
-  const form = slimForm(
-    visit,
-    `${ALL}/new`,
-    webhookFields(visit, given, fault),
-    { label: title },
-    { path: ALL, label },
-  )
-  return sendForDevelopers(visit, 'webhooks', { title, fault, body: card(null, form) })
+  const { create: title } = WEBHOOKS[visit.language]
+  const form = slimForm(visit, `${ALL}/new`, webhookFields(visit, given, fault), { label: title })
+  return sendBelow(visit, 'webhooks', { title, fault, body: card(null, form) })
 }
 
 async function create(visit: Visit) {
@@ -286,29 +280,36 @@ function showSecret(
 <p class="soft">${texts.secretText}</p>${isRotated && html`<p>${texts.rotatedText}</p>`}
 <div class="actions"><a class="button slim" href="${urlOf(visit, webhook)}">${texts.toWebhook}</a></div>`,
   )
-  return sendForDevelopers(visit, 'webhooks', { title: texts.secretTitle, body })
+  return sendBelow(visit, 'webhooks', { title: texts.secretTitle, body })
 }
 
-function showEdit(visit: Visit, id: Uuid, given: WebhookFields, fault: FormFault | null) {
-  const { edit: title, save, keep } = WEBHOOKS[visit.language]
+function showEdit(
+  visit: Visit,
+  { id, name }: { id: Uuid; name: string },
+  given: WebhookFields,
+  fault: FormFault | null,
+) {
+  const { edit: title, save } = WEBHOOKS[visit.language]
   const path = `${ALL}/${id}`
   const fields = webhookFields(visit, given, fault)
-  const form = slimForm(visit, `${path}/edit`, fields, { label: save }, { path, label: keep })
-  return sendForDevelopers(visit, 'webhooks', { title, fault, body: card(null, form) })
+  const form = slimForm(visit, `${path}/edit`, fields, { label: save })
+  const page = { title, fault, body: card(null, form) }
+  return sendBelow(visit, 'webhooks', page, { path, label: name })
 }
 
 async function edit(visit: Visit) {
   const webhook = await findWebhook(visit)
-  return showEdit(visit, webhook.id, webhook, null)
+  return showEdit(visit, webhook, webhook, null)
 }
 
 async function save(visit: Visit) {
-  const { id } = await findWebhook(visit)
+  const webhook = await findWebhook(visit)
+  const { id } = webhook
   const given = readWebhook(visit)
   const { fault } = await tryForm(() =>
     visit.operate('changeWebhook', { params: { id }, body: given, once: visit.form.once }),
   )
-  if (fault) return showEdit(visit, id, given, fault)
+  if (fault) return showEdit(visit, webhook, given, fault)
   return visit.redirect(`${ALL}/${id}`, 'changed')
 }
 
@@ -336,11 +337,11 @@ async function test(visit: Visit) {
 
 type Question = { title: string; text: string; action: 'secret' | 'delete'; label: string }
 
-function ask(visit: Visit, { id }: Webhook, { title, text, action, label }: Question) {
+function ask(visit: Visit, { id, name }: Webhook, { title, text, action, label }: Question) {
   const path = `${ALL}/${id}`
-  const back = { path, label: WEBHOOKS[visit.language].keep }
-  const form = slimForm(visit, `${path}/${action}`, html`<p>${text}</p>`, { label }, back)
-  return sendForDevelopers(visit, 'webhooks', { title, body: card(null, form) })
+  const form = slimForm(visit, `${path}/${action}`, html`<p>${text}</p>`, { label })
+  const page = { title, body: card(null, form) }
+  return sendBelow(visit, 'webhooks', page, { path, label: name })
 }
 
 async function askToRotate(visit: Visit) {

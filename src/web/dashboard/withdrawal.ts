@@ -22,7 +22,17 @@ import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
 import { backLink, type FormFault, tryForm } from './form-parts.ts'
-import { card, doneNotice, heading, moment, money, notice, pill, type Tone } from './parts.ts'
+import {
+  card,
+  doneNotice,
+  heading,
+  idText,
+  moment,
+  money,
+  notice,
+  pill,
+  type Tone,
+} from './parts.ts'
 import { hasConfirmed } from './signed-in.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { WITHDRAWALS } from './withdrawals-texts.ts'
@@ -72,8 +82,8 @@ export async function showWithdrawal(
   // A wrong code is explained at its field, as long as there is one.
   const isAtField = mayConfirm && (fault?.isWrong('otp') || fault?.problem.code === 'otp_invalid')
   const done = { ...texts.done, ...APPROVALS[language].done }
-  const body = html`${backLink(visit, '/balance/withdrawals', texts.title)}
-${heading(title, statePill(visit, withdrawal))}
+  const back = backLink(visit, '/balance/withdrawals', texts.title)
+  const body = html`${back}${heading(title, statePill(visit, withdrawal))}
 ${fault ? !isAtField && fault.notice(language) : doneNotice(visit, done)}
 <div class="columns">${card(
     null,
@@ -120,7 +130,7 @@ function factsOf(
     finishedAt !== undefined && [columns.finishedAt, moment(finishedAt)],
     ['ID', html`<code>${withdrawal.id}</code>`],
     status === 'FAILED' && failureReason !== undefined && [texts.reason, failureReason],
-    endToEndId !== undefined && [texts.endToEndId, html`<code>${endToEndId}</code>`],
+    endToEndId !== undefined && [texts.endToEndId, idText(endToEndId, texts.endToEndId, language)],
   ])
 }
 

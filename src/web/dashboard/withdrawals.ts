@@ -35,6 +35,7 @@ import {
   pager,
   table,
 } from './parts.ts'
+import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { type ShownWithdrawal, statePill, withdrawalRoutes } from './withdrawal.ts'
 import { WITHDRAWAL_WRITER } from './withdrawal-file.ts'
@@ -80,7 +81,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     approvals,
   ]
   const kept = filter.status ? { status: filter.status } : {}
-  const body = html`${backLink(visit, '/balance', texts.balance)}
+  const body = html`${toBalance(visit)}
 ${heading(texts.title, actions)}
 ${pending && pendingNotice(visit, pending)}
 ${periodChips(visit, '/balance/withdrawals', givenDays(visit), { kept, hasAll: true })}
@@ -148,6 +149,9 @@ export const startLink = (visit: Visit, pending: ShownWithdrawal | null): Html |
     : html`<a class="button slim" href="${visit.url('/balance/withdraw')}">${texts.start}</a>`
 }
 
+const toBalance = (visit: Visit): Html =>
+  backLink(visit, '/balance', DASHBOARD[visit.language].sections.balance)
+
 function columnsOf(visit: Visit): Column<ShownWithdrawal>[] {
   const { columns } = WITHDRAWALS[visit.language]
   return [
@@ -195,16 +199,14 @@ async function showForm(visit: Visit, typed: Typed | null = null): Promise<Fasti
   const steps = limit
     ? [...texts.steps, APPROVALS[visit.language].needed(formatReais(limit.above))]
     : texts.steps
-  const body = html`${backLink(visit, '/balance', texts.balance)}
-${heading(texts.start, pending && startLink(visit, pending))}
+  const body = html`${toBalance(visit)}${heading(texts.start, pending && startLink(visit, pending))}
 ${typed?.fault?.notice(visit.language)}
 ${pending && pendingNotice(visit, pending)}
 <div class="columns">${!pending && formCard(visit, balance.available, typed)}
 ${card(
   texts.stepsTitle,
   html`<ol class="steps">${steps.map((step) => html`<li><span>${step}</span></li>`)}</ol>`,
-)}</div>
-`
+)}</div>`
   const status = typed ? (typed.fault?.problem.status ?? 400) : 200
   return visit.send({ title: texts.start, body, here: 'balance', status })
 }

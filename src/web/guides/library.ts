@@ -45,6 +45,7 @@ const GROUPS: [group: string, files: string[]][] = [
 export const LISTED = GROUPS.map(([group]) => group).filter((group) => group !== 'Decisions')
 
 export const HOME = '/guides'
+export const START = `${HOME}/start`
 export const DECISIONS_PATH = `${HOME}/decisions`
 
 /** `guides/webhooks.md` is shown at `/guides/webhooks`, and the introduction at `/guides`. */

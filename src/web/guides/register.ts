@@ -11,7 +11,15 @@ import { icon, languageOf, type Page, pageText, sendPage } from '../layout.ts'
 import { secure } from '../security.ts'
 import type { Site } from '../site.ts'
 import { TEXTS } from '../texts.ts'
-import { DECISIONS_PATH, type Guide, HOME, LISTED, type Library, readLibrary } from './library.ts'
+import {
+  DECISIONS_PATH,
+  type Guide,
+  HOME,
+  LISTED,
+  type Library,
+  readLibrary,
+  START,
+} from './library.ts'
 import { createSearch, type Found, MAX_QUERY, type Part, type Search, wordsOf } from './search.ts'
 
 /** Searches per address. A page that searches while somebody types sends a few a second. */
@@ -19,7 +27,8 @@ const SEARCHES = { perSecond: 5, burst: 100 }
 /** All addresses together. */
 const SEARCHES_IN_ALL = { perSecond: 100, burst: 500 }
 
-type Reader = { library: Library; search: Search; copies: Map<Guide, Promise<Copy>> }
+/** A copy is of a guide, with the menu in the language of its reader. */
+type Reader = { library: Library; search: Search; copies: Map<string, Promise<Copy>> }
 
 type GuideRequest = FastifyRequest<{ Params: { '*'?: string }; Querystring: { q?: unknown } }>
 
@@ -73,13 +82,16 @@ async function sendGuide(
 ): Promise<FastifyReply> {
   const guide = library.find(path)
   if (!guide) throw problem('route_not_found')
-  let copy = copies.get(guide)
+  const language = languageOf(request)
+  const name = `${language} ${path}`
+  let copy = copies.get(name)
   if (!copy) {
-    copy = makeCopy(pageText(request, site.assets, guidePage(site, library, guide)))
-    copies.set(guide, copy)
+    copy = makeCopy(pageText(request, site.assets, guidePage(site, library, guide, language)))
+    copies.set(name, copy)
   }
   const { status, headers, body } = answerWith(await copy, request.headers)
-  secure(reply, null).headers({ ...headers, 'Cache-Control': 'public, no-cache' })
+  const Vary = 'Accept-Encoding, Accept-Language'
+  secure(reply, null).headers({ ...headers, Vary, 'Cache-Control': 'public, no-cache' })
   return reply.status(status).type('text/html; charset=utf-8').send(body)
 }
 
@@ -97,14 +109,23 @@ function searchLimit({ config, limits }: FullApp): (request: FastifyRequest) => 
 const tagOf = (language: Language): string => TEXTS[language].tag
 
 /** A guide with the menu, its contents, and the guides before and after it. */
-function guidePage(site: Site, library: Library, guide: Guide): Page {
-  const { language, title } = guide
-  const body = html`${contents(guide)}
-<article class="card article">
-${guide.body}
-${neighbours(library, guide)}
+function guidePage(site: Site, library: Library, guide: Guide, language: Language): Page {
+  const { title } = guide
+  const isOther = guide.language !== language
+  const lang = isOther && html` lang="${tagOf(guide.language)}"`
+  const body = html`${contents(guide, language)}
+<article class="card article"${lang}>
+${isOther && otherLanguage(guide, language)}${guide.body}
+${neighbours(library, guide, language)}
 </article>`
   return { ...framed(site, library, language, guide.path), title, body }
+}
+
+/** Says that a guide is not in the language of its reader, and what is. */
+function otherLanguage({ language: own }: Guide, language: Language): Html {
+  const { note, instead } = GUIDES[language]
+  const path = own === 'en' ? HOME : START
+  return html`<p class="notice" lang="${tagOf(language)}">${icon('alert')}<span>${note} <a href="${path}">${instead}</a></span></p>`
 }
 
 /** What was found for a query. */
@@ -178,7 +199,7 @@ ${groups}
 }
 
 /** The headings of the page. */
-function contents({ headings, language }: Guide): Shown {
+function contents({ headings }: Guide, language: Language): Shown {
   const shown = headings.filter(({ depth }) => depth <= 3)
   if (shown.length < 2) return null
   const { contents } = GUIDES[language]
@@ -187,13 +208,13 @@ function contents({ headings, language }: Guide): Shown {
 </details></nav>`
 }
 
-function neighbours({ guides }: Library, guide: Guide): Html {
+function neighbours({ guides }: Library, guide: Guide, language: Language): Html {
   const at = guides.indexOf(guide)
-  const texts = GUIDES[guide.language]
+  const texts = GUIDES[language]
   const link = (to: Guide | undefined, rel: 'prev' | 'next', text: string) =>
     to &&
-    html`<a class="${rel}" rel="${rel}" href="${to.path}"><span class="soft small">${text}</span><strong${to.language !== guide.language && html` lang="${tagOf(to.language)}"`}>${to.title}</strong></a>`
-  return html`<nav class="neighbours" aria-label="${texts.pages}">${link(guides[at - 1], 'prev', texts.previous)}${link(guides[at + 1], 'next', texts.next)}</nav>`
+    html`<a class="${rel}" rel="${rel}" href="${to.path}"><span class="soft small">${text}</span><strong${to.language !== language && html` lang="${tagOf(to.language)}"`}>${to.title}</strong></a>`
+  return html`<nav class="neighbours" lang="${tagOf(language)}" aria-label="${texts.pages}">${link(guides[at - 1], 'prev', texts.previous)}${link(guides[at + 1], 'next', texts.next)}</nav>`
 }
 
 const marked = (parts: Part[]): Html[] =>
@@ -232,6 +253,8 @@ const pt = {
   more: (shown: number) =>
     `Estes são os ${shown} primeiros. Use mais palavras para encontrar menos.`,
   hint: 'Tente menos palavras, ou em inglês: os guias estão em inglês.',
+  note: 'Este guia está em inglês.',
+  instead: 'Leia a introdução em português',
   copy: 'Copiar',
   copied: 'Copiado',
 }
@@ -261,6 +284,8 @@ const en: Texts = {
       : `${count} ${count === 1 ? 'result' : 'results'} for “${query}”`,
   more: (shown) => `These are the first ${shown}. Use more words to find fewer.`,
   hint: 'Try fewer words, or a part of a word.',
+  note: 'This introduction is in Portuguese.',
+  instead: 'Read the first steps in English',
   copy: 'Copy',
   copied: 'Copied',
 }

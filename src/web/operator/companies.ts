@@ -24,6 +24,7 @@ import {
   card,
   doneNotice,
   heading,
+  idText,
   moment,
   money,
   notice,
@@ -136,7 +137,7 @@ ${card(
     [texts.created, moment(company.createdAt)],
     [texts.taxId, punctuateTaxId(company.taxId)],
     [texts.version, company.apiVersion],
-    [texts.id, html`<code>${company.id}</code>`],
+    [texts.id, idText(company.id, texts.id, language)],
   ]),
 )}`
   return visit.send({ title: name, here: 'companies', body })

@@ -15,11 +15,11 @@ import { askAll, sumOfAll } from '../../core/places/across.ts'
 import { countSetbacks } from '../../core/setbacks.ts'
 import { countWaiting } from '../../core/withdrawals/store.ts'
 import { VERSION } from '../../lib/version.ts'
-import { card, heading, moment, notice, table } from '../dashboard/parts.ts'
+import { card, formatCount, heading, moment, notice, table } from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { facts } from '../parts.ts'
-import { formatBytes, written } from './parts.ts'
+import { formatBytes } from './parts.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorRoute, OperatorVisit } from './visit.ts'
 import { volumeCards } from './volume.ts'
@@ -169,7 +169,7 @@ function showTables(visit: OperatorVisit, tables: TableSize[], place: number): H
         {
           title: texts.rows,
           kind: 'number',
-          of: ({ rows }) => (rows === null ? '–' : written(rows, language)),
+          of: ({ rows }) => (rows === null ? '–' : formatCount(rows)),
         },
         { title: texts.bytes, kind: 'number', of: ({ bytes }) => formatBytes(bytes) },
       ],

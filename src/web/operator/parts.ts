@@ -40,9 +40,6 @@ export function formatBytes(bytes: number): string {
   return `${Math.round(bytes / 1024 ** power)} ${UNITS[power]}`
 }
 
-export const written = (count: number, language: Language): string =>
-  count.toLocaleString(language === 'pt' ? 'pt-BR' : 'en')
-
 /** A box to search in, and its button. The label says what is understood. */
 export function searchForm(
   { language, query, url }: OperatorVisit,

@@ -14,10 +14,7 @@ const OPERATOR_HOME = '/operator'
 
 /** The pages of the whole installation. To everybody but operators they do not exist. */
 export function registerOperator(scope: FastifyInstance, site: Site): void {
-  scope.get(`${OPERATOR_HOME}/*`, { exposeHeadRoute: false }, (request, reply) =>
-    show(site, UNKNOWN, request, reply),
-  )
-  for (const route of OPERATOR_ROUTES) {
+  for (const route of [...OPERATOR_ROUTES, ...UNKNOWN]) {
     scope.route({
       method: route.method,
       url: `${OPERATOR_HOME}${route.path}`,
@@ -50,13 +47,13 @@ async function show(
 }
 
 /** An address below that of the operators that has no page. */
-const UNKNOWN: OperatorRoute = {
-  method: 'GET',
+const UNKNOWN: OperatorRoute[] = (['GET', 'POST'] as const).map((method) => ({
+  method,
   path: '/*',
   handle: () => {
     throw problem('route_not_found')
   },
-}
+}))
 
 /** After a form the operator goes on at the overview, because the form is gone. */
 function askToConfirm({ request, reply, url }: OperatorVisit): FastifyReply {

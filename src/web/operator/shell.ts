@@ -1,9 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import { suffixOf } from '../../lib/ids.ts'
 import { notice } from '../dashboard/parts.ts'
-import { languageForm, personLinks } from '../dashboard/shell.ts'
+import { frameOf } from '../dashboard/shell.ts'
+import { DASHBOARD } from '../dashboard/texts.ts'
 import { type Html, html } from '../html.ts'
 import { sendPage } from '../layout.ts'
+import { bottomBar, type Entry, sideMenu } from '../menu.ts'
 import { OPERATOR, SECTIONS } from './texts.ts'
 import type { OperatorPage, OperatorVisit } from './visit.ts'
 
@@ -12,22 +14,25 @@ export function sendOperatorPage(visit: OperatorVisit, page: OperatorPage): Fast
   const { language, url } = visit
   const texts = OPERATOR[language]
   const unreached = [...visit.app.unreached].sort()
-  const current = html` aria-current="page"`
-  const menu = html`<nav class="menu" aria-label="${texts.menu}">${SECTIONS.map(
-    ({ name, path }) =>
-      html`<a href="${url(path)}"${name === page.here && current}>${texts.sections[name]}</a>`,
-  )}</nav>`
+  const entries = SECTIONS.map(
+    ({ name, path, icon }): Entry => ({
+      href: url(path),
+      label: texts.sections[name],
+      icon,
+      isHere: name === page.here,
+    }),
+  )
+  const groups = [{ title: null, entries }]
+  const words = { ...DASHBOARD[language], menu: texts.menu }
   return sendPage(visit.request, visit.reply, visit.site.assets, {
+    ...frameOf(visit),
     title: page.title,
-    language,
     kind: 'dashboard',
     styles: ['dashboard.css', 'chart.css'],
     scripts: ['actions.js'],
-    nav: personLinks(visit),
-    aside: menu,
+    aside: sideMenu(words, groups),
+    bar: bottomBar(words, groups, entries.slice(0, 4)),
     body: html`${unreached.map((place) => notice(texts.unreached(place), 'bad'))}${page.body}`,
-    footer: languageForm(visit),
-    sameSiteReferrer: true,
     ...(page.status ? { status: page.status } : {}),
   })
 }

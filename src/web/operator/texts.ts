@@ -1,5 +1,6 @@
 import type { MailReason } from '../../core/mails/rules.ts'
 import type { Language } from '../../lib/language.ts'
+import type { IconName } from '../layout.ts'
 
 export type Section =
   | 'overview'
@@ -140,7 +141,7 @@ const pt = {
     created: 'Criada em',
     version: 'Versão da API',
     taxId: 'CNPJ ou CPF',
-    id: 'Id',
+    id: 'ID',
     members: 'Pessoas',
     differenceHint: 'Enquanto houver diferença, nenhum saque sai desta empresa.',
     suspended: 'Suspensa',
@@ -347,7 +348,7 @@ const en: OperatorTexts = {
     created: 'Created',
     version: 'API version',
     taxId: 'Tax id',
-    id: 'Id',
+    id: 'ID',
     members: 'People',
     differenceHint: 'While there is a difference, no withdrawal leaves this company.',
     suspended: 'Suspended',
@@ -472,15 +473,15 @@ const en: OperatorTexts = {
 }
 
 /** The menu of the operator. */
-export const SECTIONS: { name: Section; path: string }[] = [
-  { name: 'overview', path: '' },
-  { name: 'companies', path: '/companies' },
-  { name: 'banks', path: '/banks' },
-  { name: 'work', path: '/work' },
-  { name: 'webhooks', path: '/webhooks' },
-  { name: 'mails', path: '/mails' },
-  { name: 'people', path: '/people' },
-  { name: 'activity', path: '/activity' },
+export const SECTIONS: { name: Section; path: string; icon: IconName }[] = [
+  { name: 'overview', path: '', icon: 'gauge' },
+  { name: 'companies', path: '/companies', icon: 'wallet' },
+  { name: 'banks', path: '/banks', icon: 'bank' },
+  { name: 'work', path: '/work', icon: 'list' },
+  { name: 'webhooks', path: '/webhooks', icon: 'code' },
+  { name: 'mails', path: '/mails', icon: 'mail' },
+  { name: 'people', path: '/people', icon: 'people' },
+  { name: 'activity', path: '/activity', icon: 'history' },
 ]
 
 export const OPERATOR: Record<Language, OperatorTexts> = { pt, en }

@@ -11,9 +11,8 @@ import { askAll, descending, listOfAll } from '../../core/places/across.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatDay, localDateOf } from '../../pix/local-time.ts'
 import { barChart, briefReais } from '../dashboard/chart.ts'
-import { card, money } from '../dashboard/parts.ts'
+import { card, formatCount, money } from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'
-import { written } from './parts.ts'
 import { companyLink } from './shell.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorVisit } from './visit.ts'
@@ -76,11 +75,11 @@ export async function volumeCards(visit: OperatorVisit): Promise<Html> {
     figure(
       title,
       money(total(last(count), 'sum')),
-      texts.payments(written(total(last(count), 'count'), visit.language)),
+      texts.payments(formatCount(total(last(count), 'count'))),
     )
   return html`<div class="figures">${received(texts.today, 1)}${received(texts.week, 7)}${received(texts.month, DAYS)}${figure(
     texts.active,
-    written(counts.active, visit.language),
+    formatCount(counts.active),
     texts.ofLive(counts.live, counts.new),
   )}</div>
 ${chartCard(visit, days)}${counts.quiet > 0 && quietCard(visit, quiet, counts.quiet)}`
@@ -97,7 +96,7 @@ function chartCard({ language }: OperatorVisit, days: Volume['days']): Html {
         label: formatDay(day).slice(0, 5),
         name: formatDay(day),
         value: sum,
-        note: texts.payments(written(count, language)),
+        note: texts.payments(formatCount(count)),
       })),
       series: { value: texts.received },
       brief: briefReais,

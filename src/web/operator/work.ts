@@ -13,9 +13,18 @@ import {
 import { ascending, askAll, descending, listOfAll } from '../../core/places/across.ts'
 import { listSetbacks, type ShownSetback } from '../../core/setbacks.ts'
 import { idOfSuffix, suffixOf } from '../../lib/ids.ts'
-import { card, heading, moment, notice, pager, pill, table } from '../dashboard/parts.ts'
+import {
+  card,
+  formatCount,
+  heading,
+  moment,
+  notice,
+  pager,
+  pill,
+  table,
+} from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'
-import { byCompany, byId, PAGE_SIZE, pageOf, partOf, written } from './parts.ts'
+import { byCompany, byId, PAGE_SIZE, pageOf, partOf } from './parts.ts'
 import { companyLink } from './shell.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorRoute, OperatorVisit } from './visit.ts'
@@ -83,8 +92,8 @@ function queueTable(visit: OperatorVisit, queues: Queue[], now: Date): Html {
   const { language } = visit
   const { work: texts, upTo, about } = OPERATOR[language]
   const countOf = ({ due, isEstimate }: Queue) => {
-    if (isEstimate) return due === 0 ? '0' : about(written(due, language))
-    return due < MAX_COUNTED ? written(due, language) : upTo(MAX_COUNTED)
+    if (isEstimate) return due === 0 ? '0' : about(formatCount(due))
+    return due < MAX_COUNTED ? formatCount(due) : upTo(MAX_COUNTED)
   }
   const delayOf = (queue: Queue) => {
     const minutes = minutesLate(queue, now)

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { ROUTES } from '../../src/web/dashboard/routes.ts'
+import { SECTIONS } from '../../src/web/dashboard/sections.ts'
+import { startApi } from '../support/api.ts'
+import { signIn } from '../support/dashboard.ts'
+import { makeRecords, pathOf } from '../support/dashboard-records.ts'
+
+const api = await startApi()
+const client = await api.client()
+const records = await makeRecords(api, client)
+const owner = await signIn(api, client.company, { hasSecondFactor: true })
+
+/** Where the menu and the tabs of a section lead. */
+async function pathsOnTop(): Promise<Set<string>> {
+  const paths = new Set<string>(SECTIONS.map(({ path }) => path))
+  for (const section of ['/developers', '/settings']) {
+    const { text } = await owner.get(section)
+    const tabs = /<nav class="section-tabs".*?<\/nav>/s.exec(text)![0]
+    for (const [, href] of tabs.matchAll(/href="([^"]+)"/g)) {
+      paths.add(href!.slice(owner.home.length))
+    }
+  }
+  return paths
+}
+
+/** What a button looks like, and what scripts and programs read. */
+const NO_PAGES = /\.(csv|ofx|html)$|^\/now$|\/(sign|letter|sample|preview)\b/
+
+test('every page below a list has one link back, on top and nowhere else', async () => {
+  const onTop = await pathsOnTop()
+  for (const route of ROUTES) {
+    if (route.method !== 'GET' || onTop.has(route.path) || NO_PAGES.test(route.path)) continue
+    const { status, text } = await owner.get(pathOf(route, records))
+    if (status !== 200 || !text.includes('<main')) continue
+    const main = text.slice(text.indexOf('<main'))
+    assert.equal(main.split('class="back-link"').length - 1, 1, route.path)
+    const before = main.slice(0, main.indexOf('class="back-link"'))
+    assert.doesNotMatch(before, /<h1/, route.path)
+    const after = main.slice(main.indexOf('</p>', before.length))
+    assert.doesNotMatch(after, />(Voltar[^<]*|Manter[^<]*)<\/(a|button)/, route.path)
+  }
+})
