@@ -14,7 +14,6 @@ import { lastDayInTime, lastDayToPay } from '../pix/due-amount.ts'
 import { addDays, formatDay, formatMoment, localDateOf } from '../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
-import { readCookie } from './dashboard/cookie.ts'
 import type { ChargePage } from './found.ts'
 import { findCollection, isFinal, lookUp, type Owner, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
@@ -34,6 +33,7 @@ import {
   testNotice,
   webAddress,
 } from './parts.ts'
+import { isPayer } from './payers.ts'
 import { planFact } from './plan.ts'
 import { previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
@@ -93,15 +93,6 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
   })
 }
-
-/** Messengers and search engines look at a page before anybody does. */
-const MACHINES = /bot|crawl|spider|preview|externalhit|whatsapp|curl|wget/i
-
-/** Whether a payer looks at a page, and not a machine or somebody of the company. */
-const isPayer = ({ app }: Site, request: FastifyRequest): boolean =>
-  request.method === 'GET' &&
-  readCookie(app.publicUrl, request) === null &&
-  !MACHINES.test(request.headers['user-agent'] ?? '')
 
 /** The page of a company that is suspended. It goes on by itself when the company is resumed. */
 function unavailablePage({ company, language, token }: Owner & PageLanguage): Page {

@@ -92,6 +92,7 @@ const RECORD_TYPES = [
   'payment',
   'person',
   'plan',
+  'link',
   'product',
   'recipient',
   'refund',

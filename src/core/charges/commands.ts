@@ -49,7 +49,7 @@ export type Draft = Pick<
   | 'link'
   | 'due'
   | 'split'
-> & { lifetime_s: number; emailIndex: Buffer | null }
+> & { lifetime_s: number; emailIndex: Buffer | null; linkId?: Uuid }
 
 export function chargeOf(
   company: Company,
@@ -352,7 +352,7 @@ export async function linkDraft(
   body: LinkBody,
   fingerprint: () => Buffer,
 ): Promise<Draft> {
-  const items = await findItems(app, company.id, body.items ?? [])
+  const items = await findItems(app.db, company.id, body.items ?? [])
   const link = {
     items,
     needShipping: body.needShipping ?? false,
@@ -391,15 +391,15 @@ async function linkPayer(
 }
 
 /** The items of a link, with the products as they are shown now. They must be active. */
-async function findItems(
-  app: Uses<'db'>,
+export async function findItems(
+  tx: Tx,
   companyId: Uuid,
   wanted: { productId: string; quantity: number }[],
 ): Promise<Item[]> {
   const ids = wanted.map(({ productId }) => fromPublic('prod', productId))
   const known = ids.filter((id) => id !== null)
   const products =
-    known.length > 0 ? await findProducts(app.db, companyId, known) : new Map<Uuid, Product>()
+    known.length > 0 ? await findProducts(tx, companyId, known) : new Map<Uuid, Product>()
   const faults = wanted.flatMap((_, i) => itemFault(i, products.get(ids[i] ?? '')))
   const [first, ...others] = faults
   if (first) throw new Problem([first, ...others])

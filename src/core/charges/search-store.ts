@@ -29,6 +29,7 @@ export type ChargeFilter = {
   endToEndId: string | null
   chargeId: Uuid | null
   staticCodeId: Uuid | null
+  linkId: Uuid | null
   amount: number | null
   created: Span
   paid: Span
@@ -48,6 +49,7 @@ export const ANY_CHARGE: ChargeFilter = {
   endToEndId: null,
   chargeId: null,
   staticCodeId: null,
+  linkId: null,
   amount: null,
   created: { from: null, to: null },
   paid: { from: null, to: null },
@@ -91,6 +93,7 @@ function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   // A sale of a static code is paid by the txid of the code.
   where(`c.id = ? and c.kind <> 'STATIC'`, filter.chargeId)
   where('c.static_code_id = ?', filter.staticCodeId)
+  where('c.link_id = ?', filter.linkId)
   where('c.amount = ?', filter.amount)
   where('c.created_at >= ?', filter.created.from)
   where('c.created_at < ?', filter.created.to)
