@@ -56,6 +56,12 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
   return {
     charges: open,
     plans: await idOf(client, '/charge/plan', { ...plan, description: `${MARK} "><b>` }),
+    links: await idOf(client, '/link', {
+      title: `${MARKUP}`,
+      description: MARKUP,
+      amount: 4500,
+      stock: 3,
+    }),
     customers: subscriber,
     products: await idOf(client, '/product', product),
     recipients: await idOf(client, '/recipient', RECIPIENT),

@@ -10,6 +10,7 @@ import { developersRoutes } from './developers.ts'
 import { disputesRoutes } from './disputes.ts'
 import { eventsRoutes } from './events.ts'
 import { keysRoutes } from './keys.ts'
+import { linksRoutes } from './links.ts'
 import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
 import { newRoutes } from './new.ts'
@@ -35,6 +36,7 @@ export const ROUTES: DashboardRoute[] = [
   ...chargeRoutes,
   ...newRoutes,
   ...plansRoutes,
+  ...linksRoutes,
   ...customersRoutes,
   ...productsRoutes,
   ...subscriptionsRoutes,

@@ -13,6 +13,7 @@ import type { DashboardPage, SignedIn, Visit } from './visit.ts'
 const SECTIONS: { name: Section; path: string; needs: Needs }[] = [
   { name: 'today', path: '', needs: 'payments:read' },
   { name: 'charges', path: '/charges', needs: 'payments:read' },
+  { name: 'links', path: '/links', needs: 'payments:read' },
   { name: 'new', path: '/new', needs: 'payments:write' },
   { name: 'customers', path: '/customers', needs: 'payments:read' },
   { name: 'products', path: '/products', needs: 'catalog:read' },

@@ -5,6 +5,7 @@ import type { Language } from '../../lib/language.ts'
 export type Section =
   | 'today'
   | 'charges'
+  | 'links'
   | 'new'
   | 'customers'
   | 'products'
@@ -21,6 +22,7 @@ const pt = {
   sections: {
     today: 'Hoje',
     charges: 'Cobranças',
+    links: 'Links',
     new: 'Criar',
     customers: 'Clientes',
     products: 'Produtos',
@@ -74,6 +76,7 @@ const en: Texts = {
   sections: {
     today: 'Today',
     charges: 'Charges',
+    links: 'Links',
     new: 'New',
     customers: 'Customers',
     products: 'Products',
