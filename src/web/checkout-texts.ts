@@ -88,6 +88,14 @@ const pt = {
   },
   goOn: 'Continuar para o pagamento',
   goOnHint: 'Na próxima etapa, você recebe o código Pix e o QR Code.',
+  make: 'Gerar código Pix',
+  makeHint: 'Você recebe o código Pix e o QR Code na hora.',
+  making: 'Gerando o código Pix…',
+  again: {
+    text: 'Não pague: este código não vale mais. Gere um novo para pagar.',
+    renew: 'Gerar novo código',
+    buy: 'Comprar de novo',
+  },
   shippingTitle: 'Endereço de entrega',
   shippingHint: 'Seu endereço é compartilhado apenas com a loja.',
   fields: {
@@ -200,6 +208,14 @@ const en: CheckoutTexts = {
   },
   goOn: 'Continue to payment',
   goOnHint: 'In the next step you get the Pix code and the QR code.',
+  make: 'Get the Pix code',
+  makeHint: 'You get the Pix code and the QR code at once.',
+  making: 'Making the Pix code…',
+  again: {
+    text: 'Do not pay: this code is no longer valid. Get a new one to pay.',
+    renew: 'Get a new code',
+    buy: 'Buy again',
+  },
   shippingTitle: 'Delivery address',
   shippingHint: 'Your address is shared with the store only.',
   fields: {

@@ -43,9 +43,9 @@ test('a form changes what it shows, and leaves nothing out that the API has set'
   const { id } = made.body.data
   const form = await owner.get(`/links/${id}/edit`)
   const typed = Object.fromEntries(
-    [...form.text.matchAll(/<(?:input|textarea) id="([\w-]+)" name="\1"[^>]*?value="([^"]*)"/g)].map(
-      ([, name, value]) => [name!, value!],
-    ),
+    [
+      ...form.text.matchAll(/<(?:input|textarea) id="([\w-]+)" name="\1"[^>]*?value="([^"]*)"/g),
+    ].map(([, name, value]) => [name!, value!]),
   )
   const sent = {
     ...typed,

@@ -1,12 +1,12 @@
 import type { Tx } from '../../db/database.ts'
-import type { Uuid } from '../../lib/ids.ts'
+import { newId, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import type { Company } from '../companies/rules.ts'
 import { chargeOf, type Draft } from './commands.ts'
 import { type AppWithCharges, insertTogether } from './group.ts'
 import { take } from './intent-store.ts'
 import { withBankCode } from './intents.ts'
-import { type Charge, eventsOfCreation } from './rules.ts'
+import { type Charge, eventsOfCreation, expiryOf } from './rules.ts'
 
 /**
  * Inserts charges whose codes the bank has issued, with their events and their customer, together
@@ -19,9 +19,14 @@ export async function insertCharges(
   charges: Charge[],
   emailIndex: Buffer | null,
 ): Promise<void> {
-  const [{ devMode }, ids] = [charges[0]!, charges.map(({ id }) => id)]
-  if (app.providers.of(company, devMode) !== app.providers.simulator) {
-    await requireTaken(tx, company.id, ids)
+  const { devMode } = charges[0]!
+  const coded = charges.filter(({ brCode }) => brCode !== null)
+  if (coded.length > 0 && app.providers.of(company, devMode) !== app.providers.simulator) {
+    await requireTaken(
+      tx,
+      company.id,
+      coded.map(({ id }) => id),
+    )
   }
   const at = app.systemClock.now()
   const made = charges.map((charge) => {
@@ -38,6 +43,8 @@ async function requireTaken(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<void>
 
 /** What a transaction writes beside a charge. */
 type Around = {
+  /** False: the charge is a link, and gets its code when its payer has filled in a form. */
+  hasCode?: boolean
   /** Locks and looks at what decides whether there may be a charge. Throws if there may be none. */
   before(tx: Tx): Promise<void>
   after?(tx: Tx, charge: Charge): Promise<void>
@@ -51,15 +58,17 @@ export function createInTransaction(
   app: AppWithCharges,
   company: Company,
   draft: Draft,
-  { before, after }: Around,
+  { hasCode = true, before, after }: Around,
 ): Promise<Charge> {
-  return withBankCode(app, company, draft, null, (code) =>
+  const insert = (code: Parameters<typeof chargeOf>[2]) =>
     app.db.transaction(async (tx) => {
       await before(tx)
       const charge = chargeOf(company, draft, code)
       await insertCharges(tx, app, company, [charge], draft.emailIndex)
       await after?.(tx, charge)
       return charge
-    }),
-  )
+    })
+  if (hasCode) return withBankCode(app, company, draft, null, insert)
+  const createdAt = app.clock.now()
+  return insert({ id: newId(), createdAt, expiresAt: expiryOf(draft, createdAt), brCode: null })
 }
