@@ -2,7 +2,7 @@ import type { LinkState } from '../core/links/rules.ts'
 import type { Language } from '../lib/language.ts'
 
 const pt = {
-  each: (price: string) => `${price} cada`,
+  each: 'cada',
   openAmount: 'Quanto você quer pagar?',
   between: (least: string, most: string | null) =>
     most === null ? `A partir de ${least}.` : `De ${least} a ${most}.`,
@@ -31,7 +31,7 @@ const pt = {
 }
 
 const en: typeof pt = {
-  each: (price) => `${price} each`,
+  each: 'each',
   openAmount: 'How much do you want to pay?',
   between: (least, most) => (most === null ? `From ${least}.` : `From ${least} to ${most}.`),
   amount: 'Amount in reais',

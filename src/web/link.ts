@@ -21,11 +21,12 @@ import { findBySlug } from '../core/links/store.ts'
 import { placeOf } from '../core/places/front.ts'
 import { clientName } from '../lib/client-name.ts'
 import { idOfSuffix, suffixOf } from '../lib/ids.ts'
+import type { Language } from '../lib/language.ts'
 import type { RateLimit } from '../lib/limits.ts'
 import { formatReais, readReais } from '../lib/money.ts'
 import { Problem, problem } from '../lib/problems.ts'
 import { MAX_AMOUNT } from '../pix/amounts.ts'
-import { formatMoment } from '../pix/local-time.ts'
+import { addDays, formatDay, formatMoment, localDateOf, startOfDay } from '../pix/local-time.ts'
 import { receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import { type Field, fieldsOf } from './forms.ts'
@@ -231,21 +232,26 @@ ${facts([
 ])}</section>`
 }
 
+/** The end of a day is told by the day. */
+function endWords(endsAt: Date, language: Language): string {
+  const day = localDateOf(endsAt)
+  const isMidnight = startOfDay(day).getTime() === endsAt.getTime()
+  return isMidnight
+    ? formatDay(addDays(day, -1))
+    : CHECKOUT[language].moment(formatMoment(endsAt))
+}
+
 /** What is sold, what it costs, and for how long. */
 function goods(shop: Shop): Html {
-  const { app, link, language } = shop
+  const { link, language } = shop
   const texts = LINK[language]
   const price = priceWords(shop)
   const left = remainingOf(link)
-  const words = price && (link.maxQuantity > 1 ? texts.each(price) : price)
   const isFew = left !== null && left <= FEW
-  const end =
-    link.endsAt !== null &&
-    link.endsAt > app.clock.now() &&
-    texts.until(CHECKOUT[language].moment(formatMoment(link.endsAt)))
+  const end = link.endsAt && texts.until(endWords(link.endsAt, language))
   return html`<section class="card goods" aria-labelledby="goods">
 <h1 id="goods">${link.title}</h1>
-${words && html`<p class="amount">${words}</p>`}
+${price && html`<p><span class="amount">${price}</span>${link.maxQuantity > 1 && html` <span class="soft">${texts.each}</span>`}</p>`}
 ${isFew && html`<p class="pill deadline soon">${icon('alert')}<span>${texts.left(left)}</span></p>`}
 ${end && html`<p class="soft small">${end}</p>`}
 ${link.description && html`<p class="about">${link.description}</p>`}

@@ -12,6 +12,8 @@ import type { ChargeId } from './store.ts'
 
 /** So often a payer can ask for a new code, since each time is one more charge. */
 const MAX_RENEWALS = 10
+/** However short the old one could be paid, whoever asks for a new code has time to pay it. */
+const MIN_LIFETIME_S = 300
 
 /** The first of the charges that replace each other, the newest, and how many follow the first. */
 type Chain = { firstId: Uuid; newestId: Uuid; count: number }
@@ -88,7 +90,9 @@ export async function renewCharge(
 function insertRenewal(app: AppWithCharges, company: Company, newest: Charge): Promise<Charge> {
   const { companyId, id, externalId, link, shipping } = newest
   // The merchant knows the new charge by the reference of the old one.
-  const draft = { ...duplicate(app, newest, {}, () => Buffer.alloc(0)), externalId }
+  const again = duplicate(app, newest, {}, () => Buffer.alloc(0))
+  const lifetime_s = Math.max(again.lifetime_s, MIN_LIFETIME_S)
+  const draft = { ...again, externalId, lifetime_s }
   const address = shipping && openShipping(app.vault, newest, shipping)
   const hasCode = !link?.needShipping || address !== null
   let firstId: Uuid

@@ -79,13 +79,10 @@ async function list(visit: Visit): Promise<Html> {
       {
         title: texts.name,
         kind: 'main',
-        of: ({ id, title }) => html`<a href="${url(`/links/${id}`)}">${title}</a>`,
+        of: ({ id, title, slug }) =>
+          html`<a href="${url(`/links/${id}`)}">${title}</a><br><span class="soft small breakable">/${slug}</span>`,
       },
-      {
-        title: texts.address,
-        of: (link) =>
-          html`<span class="soft small breakable">/${link.slug}</span> ${copyButton(link.url, link.title, language)}`,
-      },
+      { title: texts.address, of: (link) => copyButton(link.url, link.title, language) },
       { title: texts.state, of: (link) => stateOf(link, language) },
       { title: texts.price, kind: 'number', of: (link) => priceWords(link, language) },
       { title: texts.sold, kind: 'number', of: (link) => soldOf(link, language) },

@@ -22,7 +22,7 @@ const post = async (url: string, fields: Record<string, string> = {}) => {
 }
 const renew = (url: string) => post(`${url}/renew`)
 const charges = async (client: Client) => (await client.get('/charge')).body.data
-async function expire(seconds = 61) {
+async function expire(seconds = 301) {
   api.clock.advance(seconds)
   await runTasks(api)
 }
