@@ -101,6 +101,7 @@ const MAY_USE: Record<string, string[]> = {
   'idempotency.ts': [],
   'installation.ts': [],
   letters: [],
+  links: ['app.ts', 'charges', 'companies', 'customers', 'fields.ts'],
   mails: ['due.ts', 'tasks.ts'],
   moves: ['companies', 'places'],
   'operate.ts': ['activity', 'app.ts', 'companies'],

@@ -236,9 +236,7 @@ ${facts([
 function endWords(endsAt: Date, language: Language): string {
   const day = localDateOf(endsAt)
   const isMidnight = startOfDay(day).getTime() === endsAt.getTime()
-  return isMidnight
-    ? formatDay(addDays(day, -1))
-    : CHECKOUT[language].moment(formatMoment(endsAt))
+  return isMidnight ? formatDay(addDays(day, -1)) : CHECKOUT[language].moment(formatMoment(endsAt))
 }
 
 /** What is sold, what it costs, and for how long. */
