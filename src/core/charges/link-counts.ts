@@ -12,7 +12,8 @@ const COUNT = `with counted as materialized (
       coalesce(sum(u.received) filter (where u.is_paid), 0) as received,
       count(*) filter (where u.is_paid and c.status <> 'OPEN')
         - count(*) filter (where not u.is_paid and c.status = 'OPEN') as used
-    from unnest($1::uuid[], $2::uuid[], $3::bool[], $4::int8[]) u (company_id, id, is_paid, received)
+    from unnest($1::uuid[], $2::uuid[], $3::bool[], $4::int8[])
+      u (company_id, id, is_paid, received)
     join charges c on c.company_id = u.company_id and c.id = u.id
     group by c.company_id, c.link_id
   ), locked as materialized (

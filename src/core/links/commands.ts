@@ -3,7 +3,7 @@ import type { Tx } from '../../db/database.ts'
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { Uses } from '../app.ts'
-import { findItems } from '../charges/commands.ts'
+import { findItems } from '../charges/items.ts'
 import { type Item, PIX_LIFETIME_S, type Split } from '../charges/rules.ts'
 import { requireWithin } from '../charges/split.ts'
 import {
