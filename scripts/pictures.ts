@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core'
 import { startChromium } from '../test/browser/chromium.ts'
 import { seed } from './seed.ts'
 
-/** Takes the pictures of the README: of a server of its own, whose sandbox has sold for some time. */
+/** Takes the pictures of the README: of a server of its own, whose sandbox has sold for a while. */
 const ROOT = join(import.meta.dirname, '..')
 const FOLDER = join(ROOT, 'docs', 'pictures')
 const DAYS = 75

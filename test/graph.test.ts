@@ -13,6 +13,7 @@ const MAY_USE: Record<string, string[]> = {
     'app.ts',
     'banks',
     'charges',
+    'closings',
     'companies',
     'disputes',
     'payments',
@@ -22,7 +23,17 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
     'withdrawals',
   ],
-  balance: ['charges', 'disputes', 'fields.ts', 'payments', 'refunds', 'withdrawals'],
+  balance: [
+    'app.ts',
+    'charges',
+    'companies',
+    'disputes',
+    'fields.ts',
+    'figures',
+    'payments',
+    'refunds',
+    'withdrawals',
+  ],
   banks: ['app.ts', 'companies', 'letters', 'mails', 'people', 'reconciliation-schedule.ts'],
   billings: ['due.ts', 'tasks.ts'],
   'charge-history': [
@@ -57,6 +68,7 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
   ],
   clocks: ['app.ts', 'companies', 'due.ts', 'fields.ts', 'tasks.ts'],
+  closings: ['app.ts', 'companies', 'figures'],
   companies: ['app.ts', 'fields.ts', 'letters', 'mails', 'reconciliation-schedule.ts'],
   customers: ['app.ts', 'companies', 'fields.ts'],
   deliveries: [
@@ -86,6 +98,7 @@ const MAY_USE: Record<string, string[]> = {
   'events.ts': ['tasks.ts'],
   feed: ['app.ts', 'events.ts', 'fields.ts'],
   'fields.ts': [],
+  figures: ['app.ts', 'billings', 'companies'],
   'full-app.ts': [
     'activity',
     'charges',
@@ -105,6 +118,7 @@ const MAY_USE: Record<string, string[]> = {
   mails: ['due.ts', 'tasks.ts'],
   moves: ['companies', 'places'],
   'operate.ts': ['activity', 'app.ts', 'companies'],
+  notes: [],
   operator: ['activity', 'clocks', 'companies', 'mails'],
   'orders.ts': ['due.ts'],
   payments: [
@@ -201,7 +215,6 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
   ],
   'tasks.ts': [],
-  totals: ['app.ts', 'companies'],
   'version-changes': ['fields.ts', 'operate.ts'],
   webhooks: [
     'app.ts',

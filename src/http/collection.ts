@@ -144,6 +144,7 @@ const FOLDERS: Record<string, Step[]> = {
   Balance: [
     step('getBalance'),
     step('getStatement'),
+    step('listFigures'),
     step('startWithdrawal', { keep: { withdrawalId: 'withdrawId' } }),
     step('listWithdrawals'),
     step('getWithdrawal', { path: 'withdrawalId' }),

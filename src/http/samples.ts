@@ -160,6 +160,10 @@ export const createdStatic: Find = async ({ app, companyId, last }) => {
 export const today: Find = ({ app, read }) =>
   read('summarizeCharges', { query: { createdFrom: localDateOf(app.clock.now()) } })
 
+/** Of today alone. */
+export const figuresOfToday: Find = ({ app, read }, operationId) =>
+  read(operationId, { query: { from: localDateOf(app.clock.now()) } })
+
 export const accepted: Find = ({ first }) =>
   first('listUnmatchedPayments', { query: { status: 'ACCEPTED' } })
 

@@ -3,6 +3,7 @@ import type { Uuid } from '../lib/ids.ts'
 import { type Balance, EMPTY } from './books.ts'
 import { BOOKS } from './columns.ts'
 import { ACCOUNTS } from './recipes.ts'
+import { balancesAt } from './statement.ts'
 
 /** The result of checking the books: the balance, and all differences that were found. */
 export type Proof = {
@@ -40,7 +41,7 @@ export async function prove(tx: Tx, companyId: Uuid, since: number): Promise<Pro
   })
   if (!row) return { ...EMPTY, faults: ['the company has no balance'] }
   const { entries, balance } = BOOKS.read(row)
-  const before = await balanceAt(tx, companyId, since)
+  const before = (await balancesAt(tx, companyId, [since])).get(since)!
   const sums = await sumSince(tx, companyId, since)
   const faults = ACCOUNTS.filter(
     (account) => balance[account] !== before[account] + Number(sums[account]),
@@ -52,20 +53,6 @@ export async function prove(tx: Tx, companyId: Uuid, since: number): Promise<Pro
     faults.push(`${entries} entries are not ${since + sums.count}`)
   if (sums.broken !== null) faults.push(`entry ${sums.broken} does not follow from the one before`)
   return { entries, balance, faults }
-}
-
-/** SQL: what an account held after an entry. A posting that does not know it has not changed it. */
-const lastOf = (account: string) =>
-  `coalesce((select ${account} from postings
-     where company_id = $1 and entry <= $2 and ${account} is not null
-     order by entry desc limit 1), 0) as ${account}`
-
-async function balanceAt(tx: Tx, companyId: Uuid, entry: number): Promise<Balance> {
-  const [row] = await tx.query<Row & Balance>({
-    text: `select ${ACCOUNTS.map(lastOf).join(', ')}`,
-    values: [companyId, entry],
-  })
-  return row!
 }
 
 async function sumSince(tx: Tx, companyId: Uuid, since: number): Promise<SumRow> {

@@ -1,7 +1,9 @@
-import type { Tx } from '../db/database.ts'
+import { integers, texts } from '../db/arrays.ts'
+import type { Row, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
+import type { Balance } from './books.ts'
 import { ENTRY, type StatementEntry } from './columns.ts'
-import type { Account, Kind } from './recipes.ts'
+import { ACCOUNTS, type Account, type Kind } from './recipes.ts'
 
 export type StatementFilter = {
   limit: number
@@ -86,4 +88,60 @@ export async function findPostings(
     values: [companyId, kinds, refs],
   })
   return rows.map(ENTRY.read)
+}
+
+/** SQL: what an account held after entry `e`. A posting that does not know it has not changed it. */
+const heldAfter = (account: Account) =>
+  `coalesce(p.${account}, (select ${account} from postings
+     where company_id = $1 and entry <= e.entry and ${account} is not null
+     order by entry desc limit 1), 0) as ${account}`
+
+/** What the accounts held after each of these entries. Before the first one they held nothing. */
+export async function balancesAt(
+  tx: Tx,
+  companyId: Uuid,
+  entries: number[],
+): Promise<Map<number, Balance>> {
+  const rows = await tx.query<Row & Balance & { entry: number }>({
+    name: 'balances_at',
+    text: `select e.entry, ${ACCOUNTS.map(heldAfter).join(', ')}
+           from unnest($2::int8[]) e (entry)
+           left join postings p on p.company_id = $1 and p.entry = e.entry`,
+    values: [companyId, integers([...new Set(entries)])],
+  })
+  return new Map(rows.map(({ entry, ...balance }) => [entry, balance as Balance]))
+}
+
+/** What arrived without paying a charge until an entry, in the order of arrival. */
+export async function findUnmatchedArrivals(
+  tx: Tx,
+  companyId: Uuid,
+  until: number,
+): Promise<{ ref: string; amount: number }[]> {
+  return tx.query<Row & { ref: string; amount: number }>({
+    text: `select ref, amount from postings
+           where company_id = $1 and kind = 'PAYMENT_UNMATCHED' and entry <= $2 order by entry`,
+    values: [companyId, until],
+  })
+}
+
+/** What postings of these kinds and references have added to an account until an entry. */
+export async function sumByRef(
+  tx: Tx,
+  companyId: Uuid,
+  account: Account,
+  kinds: readonly Kind[],
+  refs: string[],
+  until: number,
+): Promise<Map<string, number>> {
+  if (refs.length === 0) return new Map()
+  const rows = await tx.query<{ ref: string; sum: number }>({
+    text: `select ref, sum(case when credit = $2 then amount else -amount end)::int8 as sum
+           from postings
+           where company_id = $1 and kind = any ($3::text[]) and ref = any ($4::text[])
+             and entry <= $5 and $2 in (debit, credit)
+           group by 1`,
+    values: [companyId, account, kinds, texts(refs), until],
+  })
+  return new Map(rows.map(({ ref, sum }) => [ref, sum]))
 }

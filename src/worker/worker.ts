@@ -1,5 +1,7 @@
 import { auditDue } from '../core/audits/commands.ts'
 import { indexOldCharges } from '../core/charges/backfill.ts'
+import { prepareFigures } from '../core/closings/commands.ts'
+import { withCompanyClock } from '../core/companies/clock.ts'
 import { indexPhones } from '../core/customers/commands.ts'
 import { findDueTasks } from '../core/due.ts'
 import type { FullApp } from '../core/full-app.ts'
@@ -41,6 +43,10 @@ const MAX_IDLE_MS = 10_000
 /** Processed callbacks and finished mails are kept for a month. */
 const KEPT_MS = 30 * 24 * 3600 * 1000
 
+/** Who has new postings has new figures too. */
+const audit = (app: FullApp, signal?: AbortSignal): Promise<void> =>
+  auditDue(app, signal, (company) => prepareFigures(withCompanyClock(app, company), company))
+
 export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: TASK.deliver, every_ms: 500, open: createDeliveryWorker },
   { name: 'look for due work', every_ms: 500, run: wakeDue },
@@ -67,7 +73,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
       await indexPhones(app)
     },
   },
-  { name: TASK.audit, every_ms: 60_000, run: auditDue },
+  { name: TASK.audit, every_ms: 60_000, run: audit },
   {
     name: 'purge idempotency keys',
     every_ms: 60_000,

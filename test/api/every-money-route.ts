@@ -142,6 +142,11 @@ const balance: Try[] = [
     'as a file': (client) => client.get('/account-balance/statement?account=unmatched&format=csv'),
     invalid_value: (client) => client.get('/account-balance/statement?type=NOPE&format=pdf'),
   }),
+  ...on('listFigures', {
+    listed: (client) => client.get('/account-balance/figures?from=2026-07-01&group=month'),
+    'of two days': (client) => client.get('/account-balance/figures?from=2026-08-19&to=2026-08-20'),
+    invalid_value: (client) => client.get('/account-balance/figures?from=x&group=year'),
+  }),
 ]
 
 /** The withdrawal that waits for its code. */

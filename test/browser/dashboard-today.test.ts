@@ -46,13 +46,14 @@ for (const given of VISITS) {
 
   longTest(`Today can be used by everybody ${how}`, async () => {
     const { home, open } = await visit(busy, given)
-    for (const path of ['', '?days=90']) {
+    for (const path of ['', '?days=90', '/reports', '/reports?by=week']) {
       const page = await open(home + path)
-      await page.locator('svg.plot').waitFor()
+      await page.locator('.points').waitFor()
       await isAccessible(page)
       await fitsTheWindow(page)
-      await page.locator('details summary').click()
-      await page.locator('details table').waitFor()
+      if (path.startsWith('/reports')) continue
+      await page.locator('.chart + details summary').click()
+      await page.locator('.chart + details table').waitFor()
       await fitsTheWindow(page)
       await showsAsText(page, INJECTION)
     }
@@ -74,6 +75,26 @@ test('a charge is seen to be paid without a click', async () => {
   await page.locator('#newest .pill', { hasText: 'Paga' }).waitFor()
   await page.locator('#figures strong', { hasText: 'R$ 43,21' }).first().waitFor()
   assert.equal(await page.locator('.first-steps').count(), 0)
+})
+
+test('a chart shows its values under a pointer and by keyboard, without scripts', async () => {
+  const { home, open } = await visit(busy, { javaScript: false, language: 'pt' })
+  const page = await open(`${home}/reports?period=7d`)
+  const shown = page.locator('.tip:visible')
+  assert.equal(await shown.count(), 0)
+  await page.locator('.point').last().hover()
+  await shown.waitFor()
+  assert.equal(await shown.count(), 1)
+  const [last] = await shown.allInnerTexts()
+  assert.match(last!, /Este período: R\$ /)
+  await page.mouse.move(0, 0)
+  // One stop of the keyboard for all bars: its arrows go from one to the next.
+  await page.locator('.points input').first().focus()
+  for (let i = 1; i < 7; i++) await page.keyboard.press('ArrowRight')
+  assert.deepEqual(await shown.allInnerTexts(), [last])
+  await page.keyboard.press('Tab')
+  assert.equal(await page.locator('.points input:focus').count(), 0)
+  await fitsTheWindow(page)
 })
 
 longTest('without scripts the page says the same, and a link asks for it again', async () => {

@@ -124,8 +124,6 @@ test('a refund takes an amount as people type it, once for each form', async () 
   const client = await api.client()
   const { id } = await makePaid(api, client, 2000)
   const owner = await signIn(api, client.company)
-  const form = await owner.get(`/charges/${id}/refund`)
-  assert.match(form.text, /name="amount"[^>]* value="20,00"/)
   for (const amount of ['muito', '0', '', '20,01', '-1']) {
     const refused = await owner.post(`/charges/${id}/refund`, { amount, comment: 'Troca' })
     assert.ok([400, 409, 422].includes(refused.status), `${amount}: ${refused.status}`)
@@ -140,7 +138,46 @@ test('a refund takes an amount as people type it, once for each form', async () 
   assert.equal(refunded, 750)
   const text = await opened(owner, id)
   assert.match(text, /Devolução de R\$ 7,50.*?Em andamento.*?por person-\S+, no painel/s)
-  assert.match((await owner.get(`/charges/${id}/refund`)).text, /value="12,50"/)
+  assert.match((await owner.get(`/charges/${id}/refund`)).text, />Devolver R\$ 12,50</)
+})
+
+/** The button that pays back, and the amount that its form sends. */
+const offerOf = (text: string) =>
+  /name="amount" value="(.*?)">.*<button class="button danger">(.*?)</s.exec(text)?.slice(1)
+
+test('the button of a refund names its amount: all, half, or another one', async () => {
+  const client = await api.client()
+  const { id } = await makePaid(api, client, 1999)
+  const finance = await signIn(api, client.company, { role: 'finance' })
+  const offered = async (query: string) => {
+    const { status, text } = await finance.get(`/charges/${id}/refund${query}`)
+    assert.equal(status, 200)
+    return offerOf(text)
+  }
+  assert.deepEqual(await offered(''), ['R$ 19,99', 'Devolver R$ 19,99'])
+  assert.deepEqual(await offered('?part=half'), ['R$ 9,99', 'Devolver R$ 9,99'])
+  assert.deepEqual(await offered('?part=other&amount=7,5'), ['7,5', 'Devolver R$ 7,50'])
+  for (const wrong of ['', '&amount=', '&amount=20', '&amount=0', '&amount=x']) {
+    assert.equal(await offered(`?part=other${wrong}`), undefined, wrong)
+  }
+  const { text } = await finance.get(`/charges/${id}/refund`)
+  assert.match(text, /529\.982\.247-25/)
+  assert.match(text, /Saldo a liberar<\/dt><dd><span class="money">R\$ 19,99/)
+  const support = await signIn(api, client.company, { role: 'support' })
+  assert.doesNotMatch((await support.get(`/charges/${id}/refund`)).text, /Saldo/)
+})
+
+test('what was charged, came, went back and is left of it is on top of a paid charge', async () => {
+  const client = await api.client()
+  const { id } = await makePaid(api, client, 2000)
+  const owner = await signIn(api, client.company)
+  assert.match(await opened(owner, id), />Devolver R\$ 20,00</)
+  await client.post(`/refund/${id}`, { value: 500 })
+  const text = await opened(owner, id)
+  const sums = ['Cobrado', 'Recebido', 'Devolvido', 'Líquido'].map(
+    (name) => new RegExp(`<dt>${name}</dt><dd>.*?R\\$ ([\\d,]+)`).exec(text)?.[1],
+  )
+  assert.deepEqual(sums, ['20,00', '20,00', '5,00', '15,00'])
 })
 
 test('cancel, duplicate and simulate', async () => {

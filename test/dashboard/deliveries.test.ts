@@ -198,3 +198,25 @@ test('another company sees none of it, and who may only read sends nothing', asy
   assert.equal((await viewer.post(`/developers/deliveries/${id}/redeliver`)).status, 403)
   assert.doesNotMatch((await viewer.get(`/developers/deliveries/${id}`)).text, /Enviar de novo/)
 })
+
+test('a webhook shows how often and how fast its receiver has accepted', async () => {
+  const client = await api.client()
+  const { receiver, webhook } = await makeReceiver(client, ['charge.pending'])
+  const owner = await signIn(api, client.company)
+  const page = async () => (await owner.get(`/developers/webhooks/${webhook.id}`)).text
+  assert.doesNotMatch(await page(), /Desempenho/)
+  await makeCharge(client)
+  receiver.answer = (response) => response.writeHead(500).end()
+  await delivering.run()
+  receiver.answer = (response) => response.end('ok')
+  for (let n = 0; n < 2; n += 1) {
+    await makeCharge(client)
+    await delivering.run()
+  }
+  api.clock.advance(60)
+  await delivering.run()
+  const text = await page()
+  assert.match(text, /<dt>Aceitas<\/dt><dd><strong>75 %<\/strong>/)
+  assert.match(text, /<dt>Tentativas<\/dt><dd>4 tentativas/)
+  assert.match(text, /Tempo de resposta \(mediana\)<\/dt><dd><strong>\d+ ms/)
+})

@@ -113,7 +113,8 @@ test('to people of another company no page and no form exists, whatever their ro
 })
 
 test('ids of another company are unknown ids, whatever the role', async () => {
-  const withIds = ROUTES.filter(({ path }) => path.includes('/:'))
+  // A month is not an id: everybody has theirs.
+  const withIds = ROUTES.filter(({ path }) => /\/:(?!month)/.test(path))
   for (const [at, route] of withIds.entries()) {
     for (const [role, { stranger }] of askers(at)) {
       const answer = await ask(stranger, route, pathOf(route, records))

@@ -83,6 +83,38 @@ test('the list is filtered by state, and an overdue one is expired before a task
   assert.deepEqual(await idsIn('expired'), new Set([created.id]))
 })
 
+test('a failed debit waits on Today while it is retried and after that, and leads to it', async () => {
+  const { client, owner } = await company()
+  const { id } = await approvedSubscription(api, client, {}, false)
+  const other = await approvedSubscription(api, client)
+  const rows = async () =>
+    [...(await owner.get('')).text.matchAll(/<a class="row" href="([^"]+)"><span>([^<]+)/g)]
+      .filter(([, path]) => !path!.includes('/charges/'))
+      .map(([, path, words]) => [path!.replace(owner.home, '').split('&')[0], words])
+  const overdue = async () =>
+    new Set((await owner.get('/subscriptions?state=overdue')).text.match(/rec_\w+/g))
+  await moveTo(client, at('2026-08-23'))
+  assert.deepEqual([await rows(), await overdue()], [[], new Set()])
+  const retried = [
+    ['/subscriptions?state=overdue', '1 débito de assinatura falhou e será tentado de novo'],
+  ]
+  // The first one failed on its day, and the next one is tomorrow.
+  for (const moment of [at('2026-08-24', '23:00:00'), at('2026-08-26'), at('2026-08-31')]) {
+    await moveTo(client, moment)
+    assert.deepEqual([await rows(), await overdue()], [retried, new Set([id])], moment)
+  }
+  await moveTo(client, at('2026-09-02'))
+  assert.deepEqual(await overdue(), new Set())
+  assert.deepEqual(await rows(), [
+    ['/charges?status=EXPIRED', '1 cobrança de assinatura não foi paga nos últimos 30 dias'],
+  ])
+  const path = /href="([^"]*\/charges\?status=EXPIRED[^"]*)"/.exec((await owner.get('')).text)![1]!
+  const list = await owner.get(`/${path.replaceAll('&amp;', '&')}`)
+  const [failed] = await chargesOf(client, id)
+  assert.deepEqual(new Set(list.text.match(/charge_\w{26}/g)), new Set([failed!.id]))
+  assert.ok(other.id)
+})
+
 test('a subscription is canceled after a question, with a reason', async () => {
   const { client, owner } = await company()
   const { id } = await approvedSubscription(api, client)

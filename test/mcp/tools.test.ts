@@ -98,6 +98,13 @@ const TRIES: Record<string, Try> = {
       assert.equal(next, entries[1].entry)
     },
   },
+  list_figures: {
+    args: async () => ({ group: 'month' }),
+    check: ({ figures }) => {
+      const { received, opening, closing } = figures.at(-1)
+      assert.ok(received.sum > 0 && closing.pending >= opening.pending)
+    },
+  },
   list_unmatched_payments: {
     args: async () => {
       await makeUnmatched(api, company, 700)

@@ -122,8 +122,8 @@ test('what goes wrong anywhere is on the overview and on its page', async () => 
     'A contabilidade de 1 empresa não confere',
     'O trabalho de 1 empresa falha',
     '1 certificado de banco vence em 30 dias',
-    'Há webhooks que não recebem',
-    'Há e-mails que não foram aceitos',
+    '1 webhook com falha',
+    '1 e-mail não foi aceito',
   ]) {
     assert.ok(overview.includes(words), words)
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { monthOf } from '../../src/core/closings/rules.ts'
 import { createKey } from '../../src/core/companies/commands.ts'
 import { invite } from '../../src/core/people/invitations.ts'
 import { invitationIdOf } from '../../src/core/people/links.ts'
@@ -66,6 +67,8 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     products: await idOf(client, '/product', product),
     recipients: await idOf(client, '/recipient', RECIPIENT),
     unmatched: await makeUnmatched(api, client, 700),
+    // Months are the same for all companies, each with its own books.
+    closing: monthOf(app.clock.now()),
     disputes: await makeDispute(api, client),
     'disputes/files': '1',
     'new/code': (await makeCode(client, 900)).id,

@@ -92,6 +92,7 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   listRequests: () => list('/request-log', 'status=REFUSED', 'operation=listCharges'),
   getStatement: () =>
     list('/account-balance/statement', 'format=csv', 'format=csv&dialect=br', 'account=available'),
+  listFigures: () => [at('/account-balance/figures?from=2026-01-01&to=2026-12-31')],
   listWithdrawals: () => list('/account-balance/withdraw', 'status=COMPLETED'),
   getWithdrawal: ({ completed }) => [at(`/account-balance/withdraw/${completed}`)],
   confirmWithdrawal: ({ completed }) => [

@@ -70,6 +70,8 @@ const OWN_ACTIONS = [
   'member.invite',
   'member.join',
   'member.remove',
+  'note.add',
+  'note.delete',
   'sandbox.reset',
   'withdrawal.approve',
   'withdrawal.complete',

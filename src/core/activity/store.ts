@@ -49,7 +49,8 @@ export async function insertEntries(tx: Tx, entries: Entry[]): Promise<void> {
 
 /** Which entries are looked for. What is null counts for all. */
 export type ActivityFilter = {
-  author: Pick<Author, 'kind' | 'id'> | null
+  /** Whose entries: of one author, or of all people, without keys and what we do ourselves. */
+  author: Pick<Author, 'kind' | 'id'> | 'people' | null
   action: string | null
   /** Ids from this one on. */
   from: Uuid | null
@@ -94,8 +95,9 @@ export async function listEntries(
   if (from !== null) conditions.push(`a.id >= ${add(from)}`)
   if (before !== null) conditions.push(`a.id < ${add(before)}`)
   if (action !== null) conditions.push(`a.action = ${add(action)}`)
-  const byAuthor = author?.id ? `a.author_id = ${add(author.id)}` : 'a.author_id is null'
-  if (author) conditions.push(byAuthor, `a.author_kind = ${add(author.kind)}`)
+  const one = author === 'people' ? null : author
+  const byAuthor = one?.id ? `a.author_id = ${add(one.id)}` : 'a.author_id is null'
+  if (one) conditions.push(byAuthor, `a.author_kind = ${add(one.kind)}`)
   const newest = (more: string[] = []) => `select ${ENTRY.select('a')} from activity a
     where ${[...conditions, ...more].join(' and ')} order by a.id desc limit $2`
   const rows = await tx.query({ text: statement(newest, byAuthor, author, action), values })
@@ -108,6 +110,7 @@ function statement(
   author: ActivityFilter['author'],
   action: string | null,
 ): string {
+  if (author === 'people') return byPeople(newest, action)
   if (author && action === null) {
     return `with recursive ${actionsOf(byAuthor)}
       select e.* from actions o cross join lateral (${newest(['a.action = o.action'])}) e
@@ -120,6 +123,23 @@ function statement(
       order by id desc limit $2`
   }
   return newest()
+}
+
+/** The newest entries of each person. The kind of an author is that of any of their entries. */
+function byPeople(newest: (more?: string[]) => string, action: string | null): string {
+  const own = 'a.author_id = w.author_id'
+  const ofPerson =
+    action === null
+      ? `with recursive ${actionsOf(own)}
+         select n.* from actions o cross join lateral (${newest([own, 'a.action = o.action'])}) n
+         order by n.id desc limit $2`
+      : newest([own])
+  return `with recursive ${AUTHORS}
+    select e.* from authors w
+    cross join lateral (select a.author_kind from activity a
+      where a.company_id = $1 and ${own} order by a.action limit 1) k
+    cross join lateral (${ofPerson}) e
+    where k.author_kind = 'person' order by e.id desc limit $2`
 }
 
 /** Everybody who has made entries, by one of their names, in the order of the names. */

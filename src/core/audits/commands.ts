@@ -7,6 +7,7 @@ import { describeError } from '../../lib/log.ts'
 import { BankUnavailable } from '../../provider/providers.ts'
 import type { Uses } from '../app.ts'
 import { findBank } from '../banks/store.ts'
+import { compareClosings } from '../closings/compare.ts'
 import type { Company } from '../companies/rules.ts'
 import { findCompany } from '../companies/store.ts'
 import { OVERLAP_MS } from '../reconciliation/rules.ts'
@@ -75,7 +76,10 @@ async function auditBooks(
     const proof = await prove(tx, companyId, extent.since)
     const expected = await expectedOf(tx, companyId)
     const records = await compareRecords(tx, company, { ...extent, entries: proof.entries })
-    return { proof, faults: [...proof.faults, ...accountFaults(proof, expected), ...records] }
+    // A closing does not change, so it is only compared again when everything is.
+    const closings = extent.whole ? await compareClosings(tx, companyId) : []
+    const faults = [...proof.faults, ...accountFaults(proof, expected), ...records, ...closings]
+    return { proof, faults }
   })
 }
 
@@ -150,10 +154,14 @@ function logChange(
   }
 }
 
-/** Audits companies with new postings or a difference, and those not audited for a while. */
+/**
+ * Audits companies with new postings or a difference, and those not audited for a while. `then` is
+ * done for each of them.
+ */
 export async function auditDue(
   app: Uses<'db' | 'log' | 'providers' | 'setbacks' | 'systemClock'>,
   signal?: AbortSignal,
+  then: (company: Company) => Promise<void> = async () => {},
 ): Promise<void> {
   const idle = new Date(app.systemClock.now().getTime() - IDLE_MS)
   const except = app.setbacks.companiesOf(TASK.audit)
@@ -161,7 +169,8 @@ export async function auditDue(
   await forEachLimited(AT_ONCE, due, async (companyId) => {
     if (signal?.aborted) return
     try {
-      await auditCompany(app, companyId, { whole: false })
+      const { company } = await auditCompany(app, companyId, { whole: false })
+      await then(company)
       await app.setbacks.worked(TASK.audit, companyId)
     } catch (error) {
       app.log.error({ ...describeError(error), company: companyId }, 'an audit failed')

@@ -1,6 +1,8 @@
 import { companyTableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { RETRY_DAYS } from '../../pix/calendar.ts'
+import { addDays, type LocalDate, startOfDay } from '../../pix/local-time.ts'
 import { claimDue, type DueKind, type DueRequest, IS_SUSPENDED } from '../due.ts'
 import { TASK } from '../tasks.ts'
 import type { Billing } from './rules.ts'
@@ -114,6 +116,32 @@ export async function listOpenOfMany(
     values: [companyId, recurrenceIds],
   })
   return rows.map(BILLING.read)
+}
+
+/**
+ * Billings that the bank tries again: their day is over, or it is today and the next debit is on a
+ * later one. `today` and `tomorrow`, its first moment, are parameters of the statement. Nothing is
+ * tried for longer, so that the index leaves out what has failed before.
+ */
+export const retried = (today: string, tomorrow: string): string =>
+  `status = 'SCHEDULED' and due_on between ${today}::date - ${RETRY_DAYS.at(-1)!} and ${today}::date
+     and (due_on < ${today}::date or next_at >= ${tomorrow})`
+
+/** Agreements of which the bank tries a charge again, newest first. */
+export async function listRetried(
+  tx: Tx,
+  companyId: Uuid,
+  today: LocalDate,
+  { limit, after }: { limit: number; after: Uuid | null },
+): Promise<Uuid[]> {
+  const rows = await tx.query<{ recurrence_id: Uuid }>({
+    text: `select distinct recurrence_id from billings
+           where company_id = $1 and ${retried('$2', '$3')}
+             and ($4::uuid is null or recurrence_id < $4)
+           order by recurrence_id desc limit $5`,
+    values: [companyId, today, startOfDay(addDays(today, 1)), after, limit],
+  })
+  return rows.map(({ recurrence_id }) => recurrence_id)
 }
 
 /** The billings of an agreement before a cycle, newest first. Null: from the latest one on. */

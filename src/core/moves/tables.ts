@@ -32,7 +32,7 @@ const NOT_COPIED = [
 /** The tables of people, which are in the first place. */
 const OF_PEOPLE = ['memberships', 'person_links']
 const LOGS = ['activity', 'api_requests']
-/** The trigger of payments counts only for companies with a row of the first one. */
+/** Of the version before: the trigger of payments counts for companies with a row of the first. */
 const LATE = ['counted_hours', 'feeds', 'simulated_accounts']
 /** Of those that refer to the company, these have many rows. */
 const LARGE = [
@@ -45,7 +45,7 @@ const LARGE = [
   'recipients',
 ]
 /** Their rows are never changed, and triggers see to that. */
-export const APPEND_ONLY = ['postings', 'recipient_entries', 'activity']
+export const APPEND_ONLY = ['postings', 'recipient_entries', 'activity', 'closings']
 
 type Found = {
   name: string

@@ -171,7 +171,7 @@ export async function settleCharge(
   const terms = { delay_s: company.releaseDelay_s, booked, now }
   const change = settle(charge, { ...payment, amount: rules.undecidedOf(payment) }, terms)
   await requireNoCollection(tx, charge)
-  // Totals count by what is written next, and whoever counts them anew has locked the books too.
+  // A server of the version before counts its totals while it has locked the books.
   const books = await lockBooks(tx, company.id)
   const settled = rules.withSettled(payment, change.charge)
   await store.updateStatus(tx, settled)

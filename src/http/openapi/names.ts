@@ -1,3 +1,4 @@
+import { FiguresView } from '../../core/balance/figures.ts'
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
 import { BatchView, NewBatch } from '../../core/charges/batch-view.ts'
 import { NewPlan, PlanView } from '../../core/charges/plan-view.ts'
@@ -114,6 +115,7 @@ const RESOURCES = {
   LoggedRequest: RequestView,
   Balance: BalanceView,
   StatementEntry: EntryView,
+  Figures: FiguresView,
   Withdrawal: withdrawals.WithdrawalView,
   StartedWithdrawal: withdrawals.StartedWithdrawal,
   Company: CompanyView,

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { FiguresQuery, FiguresView, listFigures } from '../../core/balance/figures.ts'
 import { STATEMENT_WRITERS, withDates } from '../../core/balance/table.ts'
 import {
   BalanceView,
@@ -12,7 +13,7 @@ import { readStatement } from '../../ledger/statement.ts'
 import { readPage } from '../lists.ts'
 import { numberedPage, type Part } from '../page.ts'
 import { route } from '../route.ts'
-import { itself, listed } from '../samples.ts'
+import { figuresOfToday, itself, listed } from '../samples.ts'
 
 const get = route({
   method: 'GET',
@@ -65,4 +66,23 @@ const statement = route({
   },
 })
 
-export const balanceRoutes = [get, statement]
+const figures = route({
+  method: 'GET',
+  path: '/account-balance/figures',
+  operationId: 'listFigures',
+  client: ['balance', 'figures'],
+  sample: figuresOfToday,
+  tag: 'Balance',
+  summary: 'Add up what was received, returned and withdrawn, by day, week or month',
+  description:
+    'The figures of the dashboard, from the ledger: an entry counts when it was booked, and the balances before and after each group differ by what it says. Without a period it covers the last 31 days; there may be 366 groups.',
+  scope: 'balance:read',
+  query: FiguresQuery,
+  data: Type.Array(FiguresView),
+  status: 200,
+  message: 'Figures listed.',
+  problems: [],
+  handle: async ({ app, company, query }) => ({ data: await listFigures(app, company, query) }),
+})
+
+export const balanceRoutes = [get, statement, figures]

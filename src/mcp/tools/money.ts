@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { FiguresQuery, FiguresView } from '../../core/balance/figures.ts'
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
 import { orNull } from '../../core/fields.ts'
 import {
@@ -52,6 +53,25 @@ const statementTool = tool({
     const { data, next } = await operate<Static<typeof EntryView>[]>('getStatement', asked)
     const last = next === null ? null : Number(next)
     return { text: `Entries: ${data.length}.`, data: { entries: data, next: last } }
+  },
+})
+
+const figuresTool = tool({
+  name: 'list_figures',
+  title: 'Add up what was received, returned and withdrawn',
+  description:
+    'Sums in cents by day, week or month, the oldest first, with the balances before and after each. They are those of the dashboard, from the ledger. Without a period: the last 31 days.',
+  scope: 'balance:read',
+  input: FiguresQuery,
+  output: Type.Object({ figures: Type.Array(FiguresView) }),
+  async run({ operate }, args) {
+    const { data: figures } = await operate<Static<typeof FiguresView>[]>('listFigures', {
+      query: args,
+    })
+    const sum = (of: 'received' | 'returned' | 'withdrawn') =>
+      formatReais(figures.reduce((all, one) => all + one[of].sum, 0))
+    const text = `Received ${sum('received')}, returned ${sum('returned')}, withdrawn ${sum('withdrawn')}.`
+    return { text, data: { figures } }
   },
 })
 
@@ -159,6 +179,7 @@ const withdrawalsTool = tool({
 export const moneyTools: Tool[] = [
   balanceTool,
   statementTool,
+  figuresTool,
   unmatchedTool,
   suggestTool,
   acceptTool,

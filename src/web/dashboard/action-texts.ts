@@ -43,6 +43,8 @@ const OWN: Record<OwnAction, Words> = {
   'member.invite': { pt: 'Pessoa convidada', en: 'Person invited' },
   'member.join': { pt: 'Pessoa entrou na empresa', en: 'Person joined the company' },
   'member.remove': { pt: 'Membro removido', en: 'Member removed' },
+  'note.add': { pt: 'Nota da equipe adicionada', en: 'Team note added' },
+  'note.delete': { pt: 'Nota da equipe excluída', en: 'Team note deleted' },
   'operator.invite': {
     pt: 'Pessoa convidada para operar o serviço',
     en: 'Person invited to operate the service',

@@ -24,13 +24,18 @@ const PAGE_SIZE = 50
 /** So many entries of a file are written before other requests are served. */
 const SLICE = 200
 
+/** Whose entries are shown if nobody is chosen. Keys and we ourselves would hide what people do. */
+type Everybody = 'people' | 'all'
+/** Chosen to see those of keys and of ourselves too. */
+const ALL = 'all'
+
 /** The filters of the URL. What is not understood is not used. */
-function filterOf({ query }: Pick<Visit, 'query'>): ActivityFilter {
+function filterOf({ query }: Pick<Visit, 'query'>, everybody: Everybody): ActivityFilter {
   const { author = '', action, from = '', to = '' } = query
   const end = isLocalDate(to) ? lowestIdAt(endOfPeriod(to)) : null
   const after = idOfSuffix(query.after ?? '')
   return {
-    author: readAuthor(author),
+    author: readAuthor(author) ?? (everybody === 'people' && author !== ALL ? 'people' : null),
     action: action || null,
     from: isLocalDate(from) ? lowestIdAt(startOfPeriod(from)) : null,
     // A cursor is before the end of the period already.
@@ -52,13 +57,20 @@ function readAuthor(text: string): ActivityFilter['author'] {
 type LogVisit = Filtered & Pick<Visit, 'url'>
 
 /** Whose log it is, and the actions that it has. */
-type Log = { db: Database; id: Uuid; words: ActionWords; actions: readonly string[] }
+type Log = {
+  db: Database
+  id: Uuid
+  words: ActionWords
+  actions: readonly string[]
+  everybody: Everybody
+}
 
 /** Entries of a log, with filters and pages. */
-export async function entriesOf(visit: LogVisit, { db, id, words, actions }: Log): Promise<Html> {
+export async function entriesOf(visit: LogVisit, log: Log): Promise<Html> {
+  const { db, id, words, everybody } = log
   const { language, query } = visit
   const texts = ACTIVITY[language]
-  const filter = filterOf(visit)
+  const filter = filterOf(visit, everybody)
   const [found, authors] = await Promise.all([
     // One more than the page holds shows whether there is a next page.
     listEntries(db, id, filter, PAGE_SIZE + 1),
@@ -76,7 +88,8 @@ export async function entriesOf(visit: LogVisit, { db, id, words, actions }: Log
     entries,
     isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
   )
-  return html`${card(null, html`${filtersOf(visit, authors, actions, words)}${list}`)}
+  const more = filter.author === 'people' && allLink(visit)
+  return html`${card(null, html`${filtersOf(visit, authors, log)}${more}${list}`)}
 ${pager(visit, next)}`
 }
 
@@ -84,7 +97,8 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const { app, company } = visit
   const { title, about } = ACTIVITY[visit.language]
   const words = wordsOf(visit.site.operations)
-  const log = { db: app.db, id: company.id, words, actions: Object.keys(words) }
+  const actions = Object.keys(words)
+  const log = { db: app.db, id: company.id, words, actions, everybody: 'people' } as const
   const entries = await entriesOf(visit, log)
   const body = html`<p class="soft">${about}</p>
 ${entries}`
@@ -98,14 +112,25 @@ function fileLink(visit: Visit): Html {
   return html`<a class="button quiet slim" href="${visit.url(`${PATH}.csv?${search}`)}" download>${icon('download')}<span>${ACTIVITY[visit.language].csv}</span></a>`
 }
 
+/** Shows the entries of keys and of ourselves too, with the other filters as they are. */
+function allLink({ request, query, language }: LogVisit): Html {
+  const { after: _, ...filters } = query
+  const search = new URLSearchParams({ ...(filters as Record<string, string>), author: ALL })
+  const path = request.url.split('?')[0]!
+  return html`<p class="soft small">${ACTIVITY[language].onlyPeople} <a href="${`${path}?${search}`}">${ACTIVITY[language].showAll}</a></p>`
+}
+
 function filtersOf(
   visit: LogVisit,
   authors: Omit<Author, 'address'>[],
-  names: readonly string[],
-  words: ActionWords,
+  { words, actions: names, everybody }: Log,
 ): Html {
   const { language } = visit
   const { filters, kinds } = ACTIVITY[language]
+  const [all, choices] =
+    everybody === 'people'
+      ? [filters.people, [{ value: ALL, label: filters.everything }]]
+      : [filters.anybody, []]
   const people = authors.map((one) => ({
     value: authorName(one),
     label: one.kind === 'key' ? `${kinds.key}: ${one.name}` : one.name,
@@ -117,7 +142,7 @@ function filtersOf(
   const actions = names.map((name) => ({ value: name, label: actionText(words, name, language) }))
   actions.sort((a, b) => a.label.localeCompare(b.label, language))
   const controls = [
-    selectFilter(visit, 'author', filters.author, filters.anybody, [...people, ...machines]),
+    selectFilter(visit, 'author', filters.author, all, [...choices, ...people, ...machines]),
     selectFilter(visit, 'action', filters.action, filters.anything, actions),
     dayFilter(visit, 'from', filters.from),
     dayFilter(visit, 'to', filters.to),
@@ -229,7 +254,7 @@ const csvColumns = (words: ActionWords): CsvColumn<Entry>[] => [
 async function* fileOf(visit: Visit): AsyncGenerator<string> {
   const { app, company } = visit
   const { heading, line } = csvWriter(csvColumns(wordsOf(visit.site.operations)), BRAZILIAN)
-  const filter = filterOf(visit)
+  const filter = filterOf(visit, 'people')
   yield heading
   for (;;) {
     const entries = await listEntries(app.db, company.id, filter, SLICE)
@@ -257,6 +282,8 @@ const pt = {
   csv: 'Baixar CSV',
   empty: 'As mudanças feitas na empresa aparecem aqui.',
   emptyFiltered: 'Nenhuma atividade com estes filtros.',
+  onlyPeople: 'Só o que pessoas fizeram.',
+  showAll: 'Mostrar também chaves de API e ações automáticas',
   columns: { what: 'O quê', who: 'Quem', record: 'Registro', at: 'Quando', from: 'De onde' },
   kinds: {
     person: 'Pessoa',
@@ -290,6 +317,8 @@ const pt = {
   filters: {
     author: 'Quem',
     anybody: 'Todos',
+    people: 'Pessoas',
+    everything: 'Todos, com chaves e automáticas',
     action: 'O quê',
     anything: 'Tudo',
     from: 'De',
@@ -314,6 +343,8 @@ const en: Texts = {
   csv: 'Download CSV',
   empty: 'Changes of the company are shown here.',
   emptyFiltered: 'No activity matches these filters.',
+  onlyPeople: 'Only what people did.',
+  showAll: 'Show API keys and automatic actions too',
   columns: { what: 'What', who: 'Who', record: 'Record', at: 'When', from: 'From where' },
   kinds: {
     person: 'Person',
@@ -347,6 +378,8 @@ const en: Texts = {
   filters: {
     author: 'Who',
     anybody: 'Everybody',
+    people: 'People',
+    everything: 'Everybody, with keys and automatic ones',
     action: 'What',
     anything: 'Everything',
     from: 'From',

@@ -23,6 +23,7 @@ const pt = {
   } satisfies Record<Account, string>,
   negative:
     'O saldo disponível está negativo: um pagamento que você já tinha sacado foi contestado ou devolvido pelo banco. Os saques ficam parados até que as próximas vendas cubram a diferença.',
+  closing: 'Fechamento do mês',
   withdrawals: 'Saques',
   recipients: 'Recebedores',
   statement: 'Extrato',
@@ -64,6 +65,7 @@ const en: Texts = {
   },
   negative:
     'The available balance is below zero: a payment that you had withdrawn was disputed, or returned by the bank. Withdrawals stop until the next sales cover the difference.',
+  closing: 'Month closing',
   withdrawals: 'Withdrawals',
   recipients: 'Recipients',
   statement: 'Statement',

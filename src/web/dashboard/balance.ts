@@ -40,7 +40,8 @@ async function showBalance(visit: Visit): Promise<FastifyReply> {
     statementCard(visit),
     findPending(visit),
   ])
-  const list = html`<a class="button quiet slim" href="${visit.url('/balance/withdrawals')}">${texts.withdrawals}</a>
+  const list = html`<a class="button quiet slim" href="${visit.url('/closing')}">${texts.closing}</a>
+<a class="button quiet slim" href="${visit.url('/balance/withdrawals')}">${texts.withdrawals}</a>
 <a class="button quiet slim" href="${visit.url('/recipients')}">${texts.recipients}</a>`
   const body = html`${heading(texts.title, [startLink(visit), list])}
 ${pending && pendingNotice(visit, pending)}

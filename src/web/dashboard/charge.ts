@@ -32,15 +32,13 @@ import { REFUND_DAYS } from '../../core/refunds/rules.ts'
 import type { StatementEntry } from '../../ledger/columns.ts'
 import { ACCOUNTS } from '../../ledger/recipes.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
-import { formatReais, readReais } from '../../lib/money.ts'
-import { invalid } from '../../lib/problems.ts'
+import { formatReais } from '../../lib/money.ts'
 import { lastDayToPay } from '../../pix/due-amount.ts'
 import { formatDay, formatMoment } from '../../pix/local-time.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import { copyButton } from '../developer.ts'
-import { fieldsOf } from '../forms.ts'
 import { stateOf as pageStateOf } from '../found.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
@@ -53,7 +51,8 @@ import { commitOnce } from './commit-once.ts'
 import { DISPUTE_TONES } from './disputes.ts'
 import { DISPUTES } from './disputes-texts.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { backLink, confirmation, type FormFault, formButtons, tryForm } from './form-parts.ts'
+import { backLink, confirmation, tryForm } from './form-parts.ts'
+import { notesCard, notesRoutes } from './notes.ts'
 import {
   card,
   doneNotice,
@@ -68,11 +67,10 @@ import {
   wholeTaxId,
 } from './parts.ts'
 import { splitCard } from './split-parts.ts'
-import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 async function show(visit: Visit, fault: Html | null = null, status = 200): Promise<FastifyReply> {
-  const { language } = visit
+  const { language, params } = visit
   const texts = CHARGE[language]
   const charge = await chargeOf(visit)
   const history = await historyOf(visit.app, charge, visit.can)
@@ -91,8 +89,24 @@ ${heading(title, stateOf(visit, charge))}
 ${fault ?? doneNotice(visit, texts.done)}
 ${unpaidNotice(visit, history)}${waitingNotice(visit, history)}
 ${actionsOf(visit, charge)}${isLive && liveNotice(visit)}
-<div class="sides">${timeline(visit, history)}<div class="side">${payerCard(visit, charge)}${await splitCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
+<div class="sides">${timeline(visit, history)}<div class="side">${summaryCard(visit, charge)}${payerCard(visit, charge)}${await notesCard(visit, { recordType: 'charge', id: params.id! })}${await splitCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
   })
+}
+
+/** What was charged, what came, what went back, and what is left of it. */
+function summaryCard({ language }: Visit, charge: Charge): Html | false {
+  const { summary } = CHARGE[language]
+  const { amount, refunded, status } = charge
+  if (status !== 'COMPLETED') return false
+  return card(
+    null,
+    facts([
+      [summary.charged, money(amount)],
+      [summary.received, money(receivedOf(charge))],
+      refunded > 0 && [summary.refunded, money(refunded)],
+      refunded > 0 && [summary.net, html`<strong>${money(refundableOf(charge))}</strong>`],
+    ]),
+  )
 }
 
 /** Why nobody has paid. */
@@ -157,8 +171,7 @@ function shippingFact(visit: Visit, charge: Charge): Fact | false {
 function detailsCard({ language, app, url }: Visit, charge: Charge): Html {
   const texts = CHARGE[language]
   const { facts: names } = texts
-  const { kind, status, brCode, endToEndId, refunded, shortfall, externalId, description } = charge
-  const { linkId } = charge
+  const { kind, status, brCode, endToEndId, shortfall, externalId, description, linkId } = charge
   const id = toPublic('charge', charge.id)
   const code = (text: string, what: string) =>
     html`<code>${text}</code>${copyButton(text, what, language)}`
@@ -180,10 +193,7 @@ function detailsCard({ language, app, url }: Visit, charge: Charge): Html {
         names.expires,
         charge.due ? formatDay(lastDayToPay(charge.due.terms)) : moment(charge.expiresAt),
       ],
-      shortfall > 0 && [names.received, money(receivedOf(charge))],
       shortfall > 0 && [names.shortfall, money(shortfall)],
-      refunded > 0 && [names.refunded, money(refunded)],
-      refunded > 0 && refundableOf(charge) > 0 && [names.left, money(refundableOf(charge))],
       kind !== 'STATIC' && [names.txid, html`<code>${chargeTxid(charge.id)}</code>`],
       endToEndId !== null && [names.endToEndId, html`<code>${endToEndId}</code>`],
     ])}${
@@ -201,19 +211,18 @@ function detailsCard({ language, app, url }: Visit, charge: Charge): Html {
 
 const WRITES = { needs: 'payments:write' } as const
 
-const pathOf = ({ id }: Pick<Charge, 'id'>): string => `/charges/${toPublic('charge', id)}`
+export const pathOf = ({ id }: Pick<Charge, 'id'>): string => `/charges/${toPublic('charge', id)}`
 
 /** The charge that the URL names. Whoever asks for that of another company finds nothing. */
-async function chargeOf({ app, company, params }: Visit): Promise<Charge> {
+export async function chargeOf({ app, company, params }: Visit): Promise<Charge> {
   const charge = await findCharge(app, company.id, fromPublic('charge', params.id ?? ''))
   return asOf(charge, app.clock.now())
 }
 
 const DAY_MS = 86_400_000
-const MAX_COMMENT = 140
 
 /** Whether money of a charge can still go back. */
-const isRefundable = ({ app }: Visit, charge: Charge): boolean =>
+export const isRefundable = ({ app }: Visit, charge: Charge): boolean =>
   refundableOf(charge) > 0 &&
   app.clock.now().getTime() - charge.paymentDate!.getTime() <= REFUND_DAYS * DAY_MS
 
@@ -240,11 +249,13 @@ function actionsOf(visit: Visit, charge: Charge): Html {
     )
   const link = (action: string, label: string, kind: Shown = ' quiet') =>
     html`<a class="button slim${kind}" href="${url(`${path}/${action}`)}">${label}</a>`
-  const writes = html`${isRefundable(visit, charge) && link('refund', texts.refundButton, '')}${
-    isSimulable(charge) && button('simulate', texts.simulate)
-  }${mail && button('mail', mail === 'receipt' ? texts.mailReceipt : texts.mailLink)}${
-    canDuplicate(charge) && button('duplicate', texts.duplicate)
-  }${isOpen && link('cancel', texts.cancelButton)}`
+  // Those that take something away come last.
+  const writes = html`${isSimulable(charge) && button('simulate', texts.simulate)}${
+    mail && button('mail', mail === 'receipt' ? texts.mailReceipt : texts.mailLink)
+  }${canDuplicate(charge) && button('duplicate', texts.duplicate)}${
+    isRefundable(visit, charge) &&
+    link('refund', texts.refundButton(formatReais(refundableOf(charge))))
+  }${isOpen && link('cancel', texts.cancelButton, ' quiet danger')}`
   return html`<div class="actions">${visit.can('payments:write') && writes}${
     isPayable && html`<a class="button quiet slim" href="${bank}">${texts.payAtBank}</a>`
   }${isOpen && hasPage && copyLink(visit, page)}${
@@ -259,55 +270,6 @@ const copyLink = ({ language }: Visit, link: string): Html =>
 /** A charge of a subscription and a sale of a static code are made by others. */
 const canDuplicate = (charge: Charge): boolean =>
   (charge.kind === 'PIX' || charge.kind === 'LINK') && charge.payer !== null
-
-async function showRefund(visit: Visit, fault: FormFault | null = null): Promise<FastifyReply> {
-  const { language, form } = visit
-  const texts = CHARGE[language]
-  const charge = await chargeOf(visit)
-  if (!isRefundable(visit, charge) && !fault) return visit.redirect(pathOf(charge))
-  const left = formatReais(refundableOf(charge))
-  const fields = fieldsOf([
-    {
-      name: 'amount',
-      label: texts.refundAmount,
-      value: form.amount ?? left.slice(3),
-      fault: fault?.isWrong('value') ? texts.refundWrong(left) : null,
-      wrong: texts.refundWrong(left),
-      check: 'filled',
-      hint: texts.refundAmountHint,
-      maxlength: 20,
-    },
-    {
-      name: 'comment',
-      label: texts.refundReason,
-      value: form.comment ?? '',
-      fault: null,
-      wrong: '',
-      hint: texts.refundReasonHint,
-      optional: texts.optional,
-      maxlength: MAX_COMMENT,
-    },
-  ])
-  const back = html`<a class="button quiet" href="${visit.url(pathOf(charge))}">${DASHBOARD[language].back}</a>`
-  const body = html`${backLink(visit, pathOf(charge), texts.title(formatReais(charge.amount)))}${heading(texts.refundTitle)}
-${fault?.notice(language)}<section class="card narrow-card"><p>${texts.refundLeft(left)} ${texts.refundWhere}</p>
-${visit.formOf(visit.url(`${pathOf(charge)}/refund`), html`${fields}${formButtons(texts.refundButton, back)}`, { kind: 'card-form' })}</section>`
-  const status = fault ? { status: fault.problem.status } : {}
-  return visit.send({ title: texts.refundTitle, here: 'charges', body, ...status })
-}
-
-async function refund(visit: Visit): Promise<FastifyReply> {
-  const charge = await chargeOf(visit)
-  const { once, amount = '', comment = '' } = visit.form
-  const params = { chargeId: toPublic('charge', charge.id) }
-  const { fault } = await tryForm(async () => {
-    const value = readReais(amount)
-    if (!value) throw invalid('value: must be an amount')
-    const body = { value, ...(comment.trim() ? { comment: comment.trim() } : {}) }
-    return visit.operate('refundCharge', { params, body, once })
-  })
-  return fault ? showRefund(visit, fault) : visit.redirect(pathOf(charge), 'refunded')
-}
 
 async function askToCancel(visit: Visit): Promise<FastifyReply> {
   const texts = CHARGE[visit.language]
@@ -377,24 +339,12 @@ const isLiveCharge = (charge: Charge): boolean =>
 
 export const chargeRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/charges/:id', needs: 'payments:read', handle: (visit) => show(visit) },
-  {
-    method: 'GET',
-    path: '/charges/:id/refund',
-    needs: 'payments:write',
-    handle: (visit) => showRefund(visit),
-  },
-  {
-    method: 'POST',
-    path: '/charges/:id/refund',
-    needs: 'payments:write',
-    movesMoney: true,
-    handle: refund,
-  },
   { method: 'GET', path: '/charges/:id/cancel', ...WRITES, handle: askToCancel },
   { method: 'POST', path: '/charges/:id/cancel', ...WRITES, handle: cancel(show) },
   { method: 'POST', path: '/charges/:id/duplicate', ...WRITES, handle: duplicate(show) },
   { method: 'POST', path: '/charges/:id/mail', ...WRITES, handle: mail(show) },
   { method: 'POST', path: '/charges/:id/simulate', ...WRITES, handle: simulate(show) },
+  ...notesRoutes('charge', chargeOf),
 ]
 
 /** What a moment says: a title, more about it, and how good or bad it is. */
@@ -522,12 +472,26 @@ function unmatchedWords(visit: Visit, payment: History['unmatched'][number]): Om
 }
 
 /** What a moment has left behind: entries of the ledger, and events with their deliveries. */
-function traces(visit: Visit, { deliveries }: History, { entries, events }: Moment): Html | false {
-  if (entries.length + events.length === 0) return false
+function traces(visit: Visit, { deliveries }: History, { entries, events }: Moment): Html {
   const own = (event: WrittenEvent) => deliveries.filter(({ eventId }) => eventId === event.id)
-  return html`<ul class="traces">${entries.map((entry) => entryTrace(visit, entry))}${events.map(
-    (event) => eventTrace(visit, event, own(event)),
-  )}</ul>`
+  return html`${
+    entries.length > 0 &&
+    html`<ul class="traces">${entries.map((entry) => entryTrace(visit, entry))}</ul>`
+  }${events.length > 0 && eventTraces(visit, events, own)}`
+}
+
+/** Most people need no events, so they are folded, unless one did not arrive. */
+function eventTraces(
+  visit: Visit,
+  events: WrittenEvent[],
+  deliveriesOf: (event: WrittenEvent) => Delivery[],
+): Html {
+  const hasFailed = events.some((event) =>
+    deliveriesOf(event).some(({ status }) => status === 'FAILED'),
+  )
+  return html`<details${hasFailed && html` open`}><summary class="soft small">${CHARGE[visit.language].events(events.length)}</summary><ul class="traces">${events.map(
+    (event) => eventTrace(visit, event, deliveriesOf(event)),
+  )}</ul></details>`
 }
 
 /** An entry, with the balances that it has changed as they were after it. */

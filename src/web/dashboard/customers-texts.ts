@@ -68,6 +68,8 @@ const pt = {
   statuses: { ACTIVE: 'Ativo', INACTIVE: 'Inativo' },
   fields: FIELDS_PT,
   done: {
+    noted: 'Nota adicionada.',
+    'note-deleted': 'Nota excluída.',
     made: 'Cliente criado.',
     saved: 'Alterações salvas.',
     deleted: 'Cliente excluído.',
@@ -128,6 +130,8 @@ const en: Texts = {
     status: { label: 'Status', wrong: 'Choose a status.' },
   },
   done: {
+    noted: 'Note added.',
+    'note-deleted': 'Note deleted.',
     made: 'Customer created.',
     saved: 'Changes saved.',
     deleted: 'Customer deleted.',

@@ -30,6 +30,7 @@ import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
 import type { FormFault } from './form-parts.ts'
 import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
+import { notesCard, notesRoutes } from './notes.ts'
 import {
   card,
   formatPhone,
@@ -109,6 +110,7 @@ async function show(visit: Visit, customer: ShownCustomer): Promise<{ body: Html
   const paid = visit.can('payments:read') && (await paidBy(visit, id))
   const wantsNone = await isStoppedFor(visit, id)
   const body = html`<div class="columns">${card(texts.details, details(visit, customer, wantsNone))}${paid}</div>
+${await notesCard(visit, { recordType: 'customer', id })}
 ${visit.can('payments:read') && (await chargesOf(visit, id))}`
   return { body, actions }
 }
@@ -385,7 +387,10 @@ async function findByEmail(
   return found.map(showCustomer)
 }
 
-export const customersRoutes: DashboardRoute[] = catalogRoutes<ShownCustomer>({
+const requireCustomer = (visit: Visit) =>
+  visit.operate('getCustomer', { params: { id: visit.params.id! } })
+
+const pages = catalogRoutes<ShownCustomer>({
   here: 'customers',
   find: 'getCustomer',
   make: 'createCustomer',
@@ -400,3 +405,8 @@ export const customersRoutes: DashboardRoute[] = catalogRoutes<ShownCustomer>({
   body: (form, customer) =>
     customer ? changedCustomerBody(form, customer) : newCustomerBody(form),
 })
+
+export const customersRoutes: DashboardRoute[] = [
+  ...pages,
+  ...notesRoutes('customer', requireCustomer),
+]

@@ -218,15 +218,6 @@ const TONES: Record<DeliveryState, Tone> = { PENDING: 'warn', DELIVERED: 'good',
 export const stateOf = ({ language }: Visit, status: DeliveryState): Html =>
   pill(DELIVERIES[language].states[status], TONES[status])
 
-/** All deliveries of a company. */
-export const ALWAYS: Omit<Filter, 'limit'> = {
-  after: null,
-  webhookId: null,
-  status: null,
-  type: null,
-  period: { from: null, to: null, firstId: null, beforeId: null },
-}
-
 /** What the receiver has answered to an attempt. */
 function answerOf({ language }: Visit, attempt: Attempt | undefined): Shown {
   const texts = DELIVERIES[language]

@@ -37,7 +37,7 @@ function developerTabs(visit: Visit, here: Tab | null): Html {
 export const sendForDevelopers = (visit: Visit, here: Tab | null, page: RecordPage) =>
   sendPage(
     visit,
-    { here: 'developers', styles: ['developers.css'], tabs: developerTabs(visit, here) },
+    { here: 'developers', styles: ['developers.css', 'chart.css'], tabs: developerTabs(visit, here) },
     page,
   )
 

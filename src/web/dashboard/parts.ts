@@ -14,6 +14,8 @@ export type Column<T> = {
   of(record: T): Shown
   /** `number` is aligned to the right, `main` names the record and stays on top on a phone. */
   kind?: 'number' | 'main'
+  /** What it shows in the last line, if the table has one for all records together. */
+  total?: Shown
 }
 
 /**
@@ -30,7 +32,14 @@ export function table<T>(
   const head = columns.map(({ title, kind }) => html`<th scope="col" class="${kind}">${title}</th>`)
   const row = (record: T) =>
     html`<tr>${columns.map(({ title, kind, of }) => html`<td class="${kind}" data-title="${title}">${of(record)}</td>`)}</tr>`
-  return html`<div class="table"><table><caption class="hide">${caption}</caption><thead><tr>${head}</tr></thead><tbody>${records.map(row)}</tbody></table></div>`
+  const total = ({ title, kind, total }: Column<T>) =>
+    kind === 'main'
+      ? html`<th scope="row" class="main">${total}</th>`
+      : html`<td class="${kind}" data-title="${title}">${total}</td>`
+  const foot =
+    columns.some((column) => column.total !== undefined) &&
+    html`<tfoot><tr>${columns.map(total)}</tr></tfoot>`
+  return html`<div class="table"><table><caption class="hide">${caption}</caption><thead><tr>${head}</tr></thead><tbody>${records.map(row)}</tbody>${foot}</table></div>`
 }
 
 /** Shown instead of a table without records. */

@@ -4,6 +4,7 @@ import { balanceRoutes } from './balance.ts'
 import { bankRoutes } from './bank.ts'
 import { chargeRoutes } from './charge.ts'
 import { chargesRoutes } from './charges.ts'
+import { closingRoutes } from './closing.ts'
 import { customersRoutes } from './customers.ts'
 import { deliveriesRoutes } from './deliveries.ts'
 import { developersRoutes } from './developers.ts'
@@ -17,8 +18,10 @@ import { newRoutes } from './new.ts'
 import { plansRoutes } from './plans.ts'
 import { productsRoutes } from './products.ts'
 import { recipientsRoutes } from './recipients.ts'
+import { refundRoutes } from './refund.ts'
 import { remindersRoutes } from './reminders.ts'
 import { replayRoutes } from './replay.ts'
+import { reportsRoutes } from './reports.ts'
 import { requestsRoutes } from './requests.ts'
 import { settingsRoutes } from './settings.ts'
 import { subscriptionsRoutes } from './subscriptions.ts'
@@ -34,6 +37,7 @@ export const ROUTES: DashboardRoute[] = [
   ...todayRoutes,
   ...chargesRoutes,
   ...chargeRoutes,
+  ...refundRoutes,
   ...newRoutes,
   ...plansRoutes,
   ...linksRoutes,
@@ -41,6 +45,8 @@ export const ROUTES: DashboardRoute[] = [
   ...productsRoutes,
   ...subscriptionsRoutes,
   ...balanceRoutes,
+  ...reportsRoutes,
+  ...closingRoutes,
   ...withdrawalsRoutes,
   ...approvalsRoutes,
   ...recipientsRoutes,

@@ -19,6 +19,7 @@ const SECTIONS: { name: Section; path: string; needs: Needs }[] = [
   { name: 'products', path: '/products', needs: 'catalog:read' },
   { name: 'subscriptions', path: '/subscriptions', needs: 'payments:read' },
   { name: 'balance', path: '/balance', needs: 'balance:read' },
+  { name: 'reports', path: '/reports', needs: 'balance:read' },
   { name: 'unmatched', path: '/unmatched', needs: 'payments:read' },
   { name: 'disputes', path: '/disputes', needs: 'payments:read' },
   { name: 'developers', path: '/developers', needs: 'webhooks:read' },

@@ -1,7 +1,15 @@
 import { AGREEMENT } from '../../core/recurrences/texts.ts'
 import type { Language } from '../../lib/language.ts'
 
-export type Choice = 'all' | 'approved' | 'created' | 'rejected' | 'expired' | 'canceled' | 'links'
+export type Choice =
+  | 'all'
+  | 'approved'
+  | 'created'
+  | 'rejected'
+  | 'expired'
+  | 'canceled'
+  | 'overdue'
+  | 'links'
 
 const pt = {
   ...AGREEMENT.pt,
@@ -14,6 +22,7 @@ const pt = {
     rejected: 'Recusadas',
     expired: 'Expiradas',
     canceled: 'Canceladas',
+    overdue: 'Em atraso',
     links: 'Links',
   } satisfies Record<Choice, string>,
   none: 'Crie um link de assinatura e envie aos clientes: eles autorizam uma vez, e o banco paga.',
@@ -90,6 +99,7 @@ const en: Texts = {
     rejected: 'Rejected',
     expired: 'Expired',
     canceled: 'Canceled',
+    overdue: 'Overdue',
     links: 'Links',
   },
   none: 'Create a subscription link and send it: customers authorize it once, and the bank pays.',

@@ -1,6 +1,11 @@
 import type { FastifyReply } from 'fastify'
 import type { Billing } from '../../core/billings/rules.ts'
-import { listOfRecurrence, listOpen, listOpenOfMany } from '../../core/billings/store.ts'
+import {
+  listOfRecurrence,
+  listOpen,
+  listOpenOfMany,
+  listRetried,
+} from '../../core/billings/store.ts'
 import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
@@ -13,9 +18,15 @@ import {
   type Recurrence,
   upcomingDebits,
 } from '../../core/recurrences/rules.ts'
-import { find, type RecurrenceFilter, search, setEndReason } from '../../core/recurrences/store.ts'
+import {
+  find,
+  findMany as findRecurrences,
+  type RecurrenceFilter,
+  search,
+  setEndReason,
+} from '../../core/recurrences/store.ts'
 import { subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
-import { fromPublic, toPublic } from '../../lib/ids.ts'
+import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { formatDay, formatMoment, type LocalDate, localDateOf } from '../../pix/local-time.ts'
 import { copyButton } from '../developer.ts'
@@ -51,21 +62,35 @@ const FILTERS: Record<Choice, Pick<RecurrenceFilter, 'isTemplate' | 'authStatus'
   rejected: { isTemplate: false, authStatus: 'REJECTED' },
   expired: { isTemplate: false, authStatus: 'EXPIRED' },
   canceled: { isTemplate: false, authStatus: 'CANCELED' },
+  overdue: { isTemplate: false, authStatus: null },
   links: { isTemplate: true, authStatus: null },
 }
 
 const choiceOf = (text: string | undefined): Choice =>
   Object.hasOwn(FILTERS, text ?? '') ? (text as Choice) : 'all'
 
+/** A page of subscriptions. Overdue: the bank tries a charge of it again. */
+async function findPage(
+  { app, company }: Visit,
+  choice: Choice,
+  page: { limit: number; after: Uuid | null },
+): Promise<Recurrence[]> {
+  const now = app.clock.now()
+  if (choice !== 'overdue') {
+    return search(app.db, company.id, { ...FILTERS[choice], customerId: null }, page, now)
+  }
+  const ids = await listRetried(app.db, company.id, localDateOf(now), page)
+  const found = await findRecurrences(app.db, company.id, ids)
+  return ids.flatMap((id) => found.get(id) ?? [])
+}
+
 async function showList(visit: Visit): Promise<FastifyReply> {
   const { language, query, app, company } = visit
   const texts = SUBSCRIPTIONS[language]
   const choice = choiceOf(query.state)
-  const filter = { ...FILTERS[choice], customerId: null }
   const after = query.after ? fromPublic('rec', query.after) : null
   const now = app.clock.now()
-  const page = { limit: PAGE_SIZE + 1, after }
-  const found = await search(app.db, company.id, filter, page, now)
+  const found = await findPage(visit, choice, { limit: PAGE_SIZE + 1, after })
   const shown = found.slice(0, PAGE_SIZE).map((one) => asOf(one, now))
   const next = found.length > PAGE_SIZE ? toPublic('rec', shown.at(-1)!.id) : null
   const ids = shown.map(({ id }) => id)

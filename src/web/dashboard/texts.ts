@@ -11,6 +11,7 @@ export type Section =
   | 'products'
   | 'subscriptions'
   | 'balance'
+  | 'reports'
   | 'unmatched'
   | 'disputes'
   | 'developers'
@@ -28,6 +29,7 @@ const pt = {
     products: 'Produtos',
     subscriptions: 'Assinaturas',
     balance: 'Saldo',
+    reports: 'Relatórios',
     unmatched: 'Não identificados',
     disputes: 'Disputas',
     developers: 'Desenvolvedores',
@@ -82,6 +84,7 @@ const en: Texts = {
     products: 'Products',
     subscriptions: 'Subscriptions',
     balance: 'Balance',
+    reports: 'Reports',
     unmatched: 'Unmatched',
     disputes: 'Disputes',
     developers: 'Developers',

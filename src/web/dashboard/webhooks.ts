@@ -1,22 +1,31 @@
 import type { Static } from 'typebox'
-import { browse, listLatest } from '../../core/deliveries/log-store.ts'
+import {
+  HEALTH_DELIVERIES,
+  type Health,
+  type HealthPart,
+  healthOf,
+} from '../../core/deliveries/health.ts'
+import { list as listDeliveries, listLatest } from '../../core/deliveries/log-store.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
 import { EVENT_TYPES, type EventType } from '../../core/events.ts'
 import type { Operated } from '../../core/operate.ts'
 import type { WebhookView, WebhookWithSecret } from '../../core/webhooks/view.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Problem } from '../../lib/problems.ts'
+import { formatDay, formatMoment, localDateOf } from '../../pix/local-time.ts'
 import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
-import { ALWAYS, deliveryTable, stateOf } from './deliveries.ts'
+import { type Bar, barChart } from './chart.ts'
+import { deliveryTable, stateOf } from './deliveries.ts'
 import { copyable, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { type FormFault, tryForm } from './form-parts.ts'
+import { type FormFault, tabs, tryForm } from './form-parts.ts'
 import {
   type Column,
   card,
   moment,
+  notFound,
   nothing,
   notice,
   pager,
@@ -37,9 +46,9 @@ const LATEST = 10
 const urlOf = (visit: Visit, { id }: Pick<Webhook, 'id'>, action = ''): string =>
   visit.url(`${ALL}/${id}${action && `/${action}`}`)
 
-type Health = 'active' | 'inactive' | 'gone' | 'failed' | 'paused' | 'failing'
+type State = 'active' | 'inactive' | 'gone' | 'failed' | 'paused' | 'failing'
 
-const TONES: Record<Health, Tone> = {
+const TONES: Record<State, Tone> = {
   active: 'good',
   inactive: 'calm',
   gone: 'bad',
@@ -48,34 +57,44 @@ const TONES: Record<Health, Tone> = {
   failing: 'bad',
 }
 
-function healthOf({ status, deactivated, pausedUntil, failingSince }: Webhook): Health {
+/** Those that Today counts: somebody should look at them. */
+const FAILING: State[] = ['gone', 'failed', 'paused', 'failing']
+
+function stateOfWebhook({ status, deactivated, pausedUntil, failingSince }: Webhook): State {
   if (status === 'INACTIVE') {
     return deactivated === 'GONE' ? 'gone' : deactivated === 'FAILING' ? 'failed' : 'inactive'
   }
   return pausedUntil ? 'paused' : failingSince ? 'failing' : 'active'
 }
 
-const healthPill = (visit: Visit, webhook: Webhook): Html => {
-  const health = healthOf(webhook)
-  return pill(WEBHOOKS[visit.language][health], TONES[health])
+const statePill = (visit: Visit, webhook: Webhook): Html => {
+  const state = stateOfWebhook(webhook)
+  return pill(WEBHOOKS[visit.language][state], TONES[state])
 }
 
 async function list(visit: Visit) {
   const { app, company, language, query } = visit
   const texts = WEBHOOKS[language]
   const page = { limit: PAGE_SIZE, ...(query.after === undefined ? {} : { after: query.after }) }
-  const { data, next } = await visit.operate<Webhook[]>('listWebhooks', { query: page })
+  const { data: all, next } = await visit.operate<Webhook[]>('listWebhooks', { query: page })
+  const isFailing = query.state === 'failing'
+  const data = isFailing ? all.filter((webhook) => FAILING.includes(stateOfWebhook(webhook))) : all
   const latest = await listLatest(
     app.db,
     company.id,
     data.map(({ id }) => id),
   )
-  const list = table(texts.list, columnsOf(visit, latest), data, nothing(language, texts.none))
+  const none = isFailing ? notFound(texts.noneFailing) : nothing(language, texts.none)
+  const list = table(texts.list, columnsOf(visit, latest), data, none)
+  const states = [
+    { label: texts.all, path: ALL, isHere: !isFailing },
+    { label: texts.withFailures, path: `${ALL}?state=failing`, isHere: isFailing },
+  ]
   return sendForDevelopers(visit, 'webhooks', {
     title: texts.title,
     actions: visit.can('webhooks:write') && makeLink(visit, `${ALL}/new`, texts.create),
     done: { deleted: texts.done.deleted },
-    body: html`${card(null, list)}
+    body: html`${tabs(visit, texts.filter, states)}${card(null, list)}
 ${pager(visit, next)}`,
   })
 }
@@ -94,7 +113,7 @@ function columnsOf(visit: Visit, latest: Map<Uuid, Delivery>): Column<Webhook>[]
       of: (webhook) =>
         html`<a href="${urlOf(visit, webhook)}">${webhook.name}</a><br><span class="small soft">${webhook.url}</span>`,
     },
-    { title: texts.state, of: (webhook) => healthPill(visit, webhook) },
+    { title: texts.state, of: (webhook) => statePill(visit, webhook) },
     { title: texts.events, of: ({ events }) => events.length, kind: 'number' },
     { title: texts.lastDelivery, of: lastOf },
   ]
@@ -105,11 +124,10 @@ async function show(visit: Visit, status = 200, fault: FormFault | null = null) 
   const { app, company, language, params } = visit
   const texts = WEBHOOKS[language]
   const webhook = await findWebhook(visit)
-  const { deliveries } = await browse(app.db, company.id, {
-    ...ALWAYS,
-    limit: LATEST,
-    webhookId: webhook.id,
-  })
+  const key = { companyId: company.id, webhookId: webhook.id }
+  const newest = { limit: HEALTH_DELIVERIES, after: null, status: null }
+  const sent = await listDeliveries(app.db, key, newest)
+  const deliveries = sent.slice(0, LATEST)
   const all = visit.url(`/developers/deliveries?webhook=${params.id}`)
   const latest = html`${
     deliveries.length > 0
@@ -118,27 +136,81 @@ async function show(visit: Visit, status = 200, fault: FormFault | null = null) 
   }<p><a href="${all}">${texts.allDeliveries}</a></p>`
   const body = html`${fault && notice(texts.isInactive, 'bad')}
 <div class="columns">
-${card(texts.state, healthCard(visit, webhook))}
+${card(texts.state, stateFacts(visit, webhook))}
 ${card(texts.events, html`<ul class="plain-list">${webhook.events.map((type) => html`<li>${EVENT_WORDS[language][type]} <code class="soft">${type}</code></li>`)}</ul>`)}
 </div>
+${healthCard(visit, healthOf(sent))}
 ${card(texts.latest, latest)}`
   const { name: title } = webhook
   const actions = actionsOf(visit, webhook)
   return sendForDevelopers(visit, 'webhooks', { title, actions, done: texts.done, body, status })
 }
 
-function healthCard(visit: Visit, webhook: Webhook): Html {
+function stateFacts(visit: Visit, webhook: Webhook): Html {
   const texts = WEBHOOKS[visit.language]
   const { failingSince, pausedUntil } = webhook
   const shown: (Fact | false)[] = [
-    [texts.state, healthPill(visit, webhook)],
+    [texts.state, statePill(visit, webhook)],
     failingSince !== undefined && [texts.failingSince, moment(failingSince)],
     pausedUntil !== undefined && [texts.pausedUntil, moment(pausedUntil)],
     [texts.url, webhook.url],
     [texts.created, moment(webhook.createdAt)],
   ]
-  return html`<p class="soft">${texts.healthTexts[healthOf(webhook)]}</p>${facts(shown)}`
+  return html`<p class="soft">${texts.healthTexts[stateOfWebhook(webhook)]}</p>${facts(shown)}`
 }
+
+/** How often and how fast the receiver has accepted, over time. */
+function healthCard({ language }: Visit, health: Health | null): Html | null {
+  if (health === null) return null
+  const { heading, ...texts } = WEBHOOKS[language].health
+  const labelOf = ({ from }: HealthPart) =>
+    health.each === 'hour' ? formatMoment(from).slice(-5) : formatDay(localDateOf(from)).slice(0, 5)
+  const bars = (of: (part: HealthPart) => number): Bar[] =>
+    health.parts.map((part) => ({
+      label: labelOf(part),
+      name: health.each === 'hour' ? formatMoment(part.from) : formatDay(localDateOf(part.from)),
+      value: of(part),
+      note: texts.attempts(part.attempts),
+    }))
+  const rate = {
+    id: 'rate',
+    title: texts.rate,
+    heading: heading[health.each],
+    bars: bars(rateOf),
+    series: { value: texts.rate },
+    brief: writeRate,
+    write: writeRate,
+  }
+  const latency = {
+    id: 'latency',
+    title: texts.latency,
+    heading: heading[health.each],
+    bars: bars(({ median_ms }) => median_ms),
+    series: { value: texts.latency },
+    brief: writeTime,
+    write: writeTime,
+  }
+  const figures = facts([
+    [texts.rate, html`<strong>${writeRate(rateOf(health))}</strong>`],
+    [texts.latency, html`<strong>${writeTime(health.median_ms)}</strong>`],
+    [texts.counted, texts.attempts(health.attempts)],
+  ])
+  return card(
+    texts.title,
+    html`<p class="soft small">${texts.hint(HEALTH_DELIVERIES)}</p>${figures}<div class="columns">${barChart(rate, language)}${barChart(latency, language)}</div>`,
+  )
+}
+
+/** Tenths of a percent. */
+const rateOf = ({ attempts, accepted }: Pick<HealthPart, 'attempts' | 'accepted'>): number =>
+  Math.floor((accepted / attempts) * 1000)
+
+const writeRate = (tenths: number): string => `${String(tenths / 10).replace('.', ',')} %`
+
+const writeTime = (time_ms: number): string =>
+  time_ms < 1000
+    ? `${Math.round(time_ms)} ms`
+    : `${(time_ms / 1000).toFixed(1).replace('.', ',')} s`
 
 function actionsOf(visit: Visit, webhook: Webhook): Html | null {
   if (!visit.can('webhooks:write')) return null
@@ -149,11 +221,11 @@ function actionsOf(visit: Visit, webhook: Webhook): Html | null {
       urlOf(visit, webhook, action),
       html`<button class="button ${kind} slim">${label}</button>`,
     )
-  const link = (action: string, label: string) =>
-    html`<a class="button quiet slim" href="${urlOf(visit, webhook, action)}">${label}</a>`
-  return html`${isActive ? button('test', texts.test) : button('activate', texts.activate, '')}
+  const link = (action: string, label: string, kind = 'quiet') =>
+    html`<a class="button ${kind} slim" href="${urlOf(visit, webhook, action)}">${label}</a>`
+  return html`${isActive ? button('test', texts.test, '') : button('activate', texts.activate, '')}
 ${isActive && link('replay', texts.replay)}${link('edit', texts.edit)}${link('secret', texts.rotate)}
-${isActive && button('deactivate', texts.deactivate)}${link('delete', texts.remove)}`
+${isActive && button('deactivate', texts.deactivate)}${link('delete', texts.remove, 'quiet danger')}`
 }
 
 async function findWebhook(visit: Visit): Promise<Webhook> {

@@ -15,7 +15,8 @@ async function show(visit: OperatorVisit): Promise<FastifyReply> {
     id: INSTALLATION,
     words: wordsOf([]),
     actions: INSTALLATION_ACTIONS,
-  }
+    everybody: 'all',
+  } as const
   const body = html`${heading(title)}<p class="soft">${OPERATOR[language].activity}</p>
 ${await entriesOf(visit, log)}`
   return visit.send({ title, here: 'activity', body })

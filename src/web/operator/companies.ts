@@ -3,6 +3,8 @@ import { waitUntilApplied } from '../../core/companies/announce.ts'
 import { forCompany, withCompanyClock } from '../../core/companies/clock.ts'
 import type { Company } from '../../core/companies/rules.ts'
 import { findCompanies } from '../../core/companies/store.ts'
+import { readFigures } from '../../core/figures/figures.ts'
+import { CONVERSION_DAYS, daysTogether } from '../../core/figures/rules.ts'
 import { changeSuspension } from '../../core/operator/commands.ts'
 import {
   findForOperator,
@@ -11,8 +13,6 @@ import {
 } from '../../core/operator/companies-store.ts'
 import { askAll, descending, listOfAll } from '../../core/places/across.ts'
 import { placeOf } from '../../core/places/front.ts'
-import { readDays } from '../../core/totals/commands.ts'
-import { CONVERSION_DAYS } from '../../core/totals/rules.ts'
 import type { Balance } from '../../ledger/books.ts'
 import { readBalances } from '../../ledger/post.ts'
 import { forEachLimited } from '../../lib/for-each-limited.ts'
@@ -70,11 +70,9 @@ async function withMoney({ app }: OperatorVisit, listed: ListedCompany[]): Promi
     const own = withCompanyClock(forCompany(await placeOf(app, company.id), company), company)
     const [balance] = (await readBalances(own.db, [company.id])).values()
     balances.set(company.id, balance!)
-    const days = await readDays(own, company, CONVERSION_DAYS)
-    volumes.set(
-      company.id,
-      days.reduce((all, { sum }) => all + sum, 0),
-    )
+    const period = daysTogether(CONVERSION_DAYS, own.clock.now())
+    const [figures] = await readFigures(own, company, [period])
+    volumes.set(company.id, figures!.received.sum)
   })
   return listed.map((one) => ({
     ...one,

@@ -2,6 +2,7 @@ import type { FastifyReply } from 'fastify'
 import { countDiffering } from '../../core/audits/store.ts'
 import { renewalHorizon } from '../../core/banks/certificates.ts'
 import { countEndingCertificates } from '../../core/banks/store.ts'
+import { type Queue, readOldest } from '../../core/due.ts'
 import {
   countVersions,
   listLargestTables,
@@ -21,19 +22,25 @@ import { facts } from '../parts.ts'
 import { formatBytes, written } from './parts.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorRoute, OperatorVisit } from './visit.ts'
+import { volumeCards } from './volume.ts'
+import { minutesLate, titleOf } from './work.ts'
 
 const TABLES = 10
+/** No more are counted, so that the cost does not grow with their number. */
+const MAX_COUNTED = 100
 
 async function show(visit: OperatorVisit): Promise<FastifyReply> {
   const { app, language } = visit
   const title = OPERATOR[language].sections.overview
-  const [problems, systems, versions, tables] = await Promise.all([
+  const [problems, volume, systems, versions, tables] = await Promise.all([
     readProblems(visit),
+    volumeCards(visit),
     askAll(app, async (db, place) => ({ place, system: await readSystem(db) })),
     askAll(app, countVersions),
     askAll(app, async (db, place) => ({ place, sizes: await listLargestTables(db, TABLES) })),
   ])
   const body = html`${heading(title)}${showProblems(visit, problems)}
+${volume}
 <div class="columns">${showVersions(visit, systems[0]!.system, addUp(versions.flat()))}${systems.map(({ system, place }) => showDatabase(visit, system, place))}</div>
 ${tables.map(({ sizes, place }) => showTables(visit, sizes, place))}`
   return visit.send({ title, here: 'overview', body })
@@ -42,18 +49,20 @@ ${tables.map(({ sizes, place }) => showTables(visit, sizes, place))}`
 type Found = { text: string; path: string }
 
 /** What an operator should look at, each with its page. */
-async function readProblems({ app, language }: OperatorVisit): Promise<Found[]> {
+async function readProblems(visit: OperatorVisit): Promise<Found[]> {
+  const { app, language } = visit
   const { systemClock } = app
   const texts = OPERATOR[language].overview
   const now = systemClock.now()
-  const one = { limit: 1, after: null }
-  const [differing, setbacks, webhooks, mails, byHand, certificates] = await Promise.all([
+  const some = { limit: MAX_COUNTED + 1, after: null }
+  const [differing, setbacks, webhooks, mails, byHand, certificates, oldest] = await Promise.all([
     sumOfAll(app, countDiffering),
     askAll(app, (db) => countSetbacks(db, now)),
-    askAll(app, (db) => listFailingWebhooks(db, one)),
-    askAll(app, (db) => listFailedMails(db, one)),
+    askAll(app, (db) => listFailingWebhooks(db, some)),
+    askAll(app, (db) => listFailedMails(db, some)),
     sumOfAll(app, countWaiting),
     sumOfAll(app, (db) => countEndingCertificates(db, renewalHorizon(now))),
+    askAll(app, (db) => readOldest(db, app.due, now)),
   ])
   const failing = setbacks.flat().reduce((all, { count }) => all + count, 0)
   const found = (count: number, text: string, path: string) => (count > 0 ? [{ text, path }] : [])
@@ -62,9 +71,25 @@ async function readProblems({ app, language }: OperatorVisit): Promise<Found[]> 
     ...found(failing, texts.setAside(failing), '/work'),
     ...found(certificates, texts.certificates(certificates), '/banks'),
     ...found(byHand, texts.byHand(byHand), '/companies'),
-    ...found(webhooks.flat().length, texts.failingWebhooks, '/webhooks'),
-    ...found(mails.flat().length, texts.failedMails, '/mails'),
+    ...found(webhooks.flat().length, texts.failingWebhooks(upTo(webhooks.flat())), '/webhooks'),
+    ...found(mails.flat().length, texts.failedMails(upTo(mails.flat())), '/mails'),
+    ...lateWork(visit, oldest.flat(), now),
   ]
+}
+
+const upTo = (found: unknown[]): string =>
+  found.length > MAX_COUNTED ? `${MAX_COUNTED}+` : String(found.length)
+
+/** Work that should have been done, that which waits for longest first. */
+function lateWork(visit: OperatorVisit, oldest: Pick<Queue, 'name' | 'since'>[], now: Date) {
+  const { late } = OPERATOR[visit.language].overview
+  return oldest
+    .map((queue) => ({ ...queue, minutes: minutesLate(queue, now) }))
+    .filter(({ minutes }) => minutes > 0)
+    .sort((a, b) => b.minutes - a.minutes)
+    .map(
+      ({ name, minutes }): Found => ({ text: late(titleOf(visit, name), minutes), path: '/work' }),
+    )
 }
 
 function showProblems({ app, language, url }: OperatorVisit, problems: Found[]): Html | null {

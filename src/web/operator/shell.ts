@@ -21,7 +21,7 @@ export function sendOperatorPage(visit: OperatorVisit, page: OperatorPage): Fast
     title: page.title,
     language,
     kind: 'dashboard',
-    styles: ['dashboard.css'],
+    styles: ['dashboard.css', 'chart.css'],
     scripts: ['actions.js'],
     nav: personLinks(visit),
     aside: menu,

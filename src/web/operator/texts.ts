@@ -57,6 +57,25 @@ const pt = {
   /** One of several databases does not answer. */
   unreached: (place: number) =>
     `O lugar ${place} não responde: as empresas dele não aparecem aqui.`,
+  volume: {
+    title: 'Volume',
+    noLive: 'Nenhuma empresa em produção ainda. Ambientes de teste não contam.',
+    today: 'Recebido hoje',
+    week: 'Recebido em 7 dias',
+    month: 'Recebido em 30 dias',
+    received: 'Recebido',
+    payments: (count: string) => (count === '1' ? '1 pagamento' : `${count} pagamentos`),
+    active: 'Empresas ativas',
+    ofLive: (live: number, made: number) =>
+      `de ${live} em produção, ${made === 1 ? '1 nova' : `${made} novas`} em 30 dias`,
+    chart: 'Recebido por dia',
+    hint: 'Todas as empresas em produção, até a última auditoria de cada uma.',
+    day: 'Dia',
+    quiet: (count: number) => (count === 1 ? '1 empresa em risco' : `${count} empresas em risco`),
+    quietHint: (days: number) =>
+      `Receberam nos últimos 30 dias, mas nada há ${days} dias. As que pararam por último vêm primeiro.`,
+    lastDay: (day: string) => `último recebimento em ${day}`,
+  },
   overview: {
     attention: 'Precisa de atenção',
     allFine: 'Nenhum problema conhecido nesta instalação.',
@@ -64,10 +83,14 @@ const pt = {
       count === 1
         ? 'A contabilidade de 1 empresa não confere: os saques dela estão parados'
         : `A contabilidade de ${count} empresas não confere: os saques delas estão parados`,
-    failingWebhooks: 'Há webhooks que não recebem',
+    failingWebhooks: (count: string) =>
+      count === '1' ? '1 webhook com falha' : `${count} webhooks com falha`,
+    late: (name: string, minutes: number) =>
+      `“${name}” espera há ${minutes === 1 ? '1 minuto' : `${minutes} minutos`}`,
     setAside: (count: number) =>
       count === 1 ? 'O trabalho de 1 empresa falha' : `O trabalho falha ${count} vezes`,
-    failedMails: 'Há e-mails que não foram aceitos',
+    failedMails: (count: string) =>
+      count === '1' ? '1 e-mail não foi aceito' : `${count} e-mails não foram aceitos`,
     certificates: (count: number) =>
       count === 1
         ? '1 certificado de banco vence em 30 dias'
@@ -243,6 +266,24 @@ const en: OperatorTexts = {
   upTo: (count) => `${count} or more`,
   about: (count) => `about ${count}`,
   unreached: (place) => `Place ${place} does not answer: its companies are missing here.`,
+  volume: {
+    title: 'Volume',
+    noLive: 'No company is in production yet. Sandboxes do not count.',
+    today: 'Received today',
+    week: 'Received in 7 days',
+    month: 'Received in 30 days',
+    received: 'Received',
+    payments: (count) => (count === '1' ? '1 payment' : `${count} payments`),
+    active: 'Active companies',
+    ofLive: (live, made) => `of ${live} in production, ${made} new in 30 days`,
+    chart: 'Received by day',
+    hint: 'All companies in production, up to the last audit of each.',
+    day: 'Day',
+    quiet: (count) => (count === 1 ? '1 company at risk' : `${count} companies at risk`),
+    quietHint: (days) =>
+      `They received in the last 30 days, but nothing for ${days} days. Those that stopped last come first.`,
+    lastDay: (day) => `last received on ${day}`,
+  },
   overview: {
     attention: 'Needs attention',
     allFine: 'No known problem in this installation.',
@@ -250,10 +291,14 @@ const en: OperatorTexts = {
       count === 1
         ? 'The books of 1 company differ: its withdrawals are stopped'
         : `The books of ${count} companies differ: their withdrawals are stopped`,
-    failingWebhooks: 'Some webhooks do not receive',
+    failingWebhooks: (count) =>
+      count === '1' ? '1 webhook is failing' : `${count} webhooks are failing`,
+    late: (name, minutes) =>
+      `“${name}” has waited for ${minutes === 1 ? '1 minute' : `${minutes} minutes`}`,
     setAside: (count) =>
       count === 1 ? 'The work of 1 company fails' : `Work fails ${count} times`,
-    failedMails: 'Some emails were not accepted',
+    failedMails: (count) =>
+      count === '1' ? '1 email was not accepted' : `${count} emails were not accepted`,
     certificates: (count) =>
       count === 1
         ? '1 bank certificate ends within 30 days'

@@ -22,6 +22,13 @@ import type { OperatorRoute, OperatorVisit } from './visit.ts'
 
 /** Work that is due for less is on time: tasks look for it every few seconds. */
 const ON_TIME_MS = 60_000
+
+/** For how many whole minutes work is late, or 0 if it is on time. */
+export function minutesLate({ since }: Pick<Queue, 'since'>, now: Date): number {
+  const late_ms = since ? now.getTime() - since.getTime() : 0
+  return late_ms < ON_TIME_MS ? 0 : Math.floor(late_ms / 60_000)
+}
+
 const MAX_SETBACKS = 50
 
 async function showWork(visit: OperatorVisit): Promise<FastifyReply> {
@@ -69,7 +76,7 @@ ${card(
 }
 
 /** Of work that is not due by itself, such as audits, the name. */
-const titleOf = ({ app, language }: OperatorVisit, task: string): string =>
+export const titleOf = ({ app, language }: OperatorVisit, task: string): string =>
   app.due.find(({ name }) => name === task)?.title[language] ?? task
 
 function queueTable(visit: OperatorVisit, queues: Queue[], now: Date): Html {
@@ -79,10 +86,9 @@ function queueTable(visit: OperatorVisit, queues: Queue[], now: Date): Html {
     if (isEstimate) return due === 0 ? '0' : about(written(due, language))
     return due < MAX_COUNTED ? written(due, language) : upTo(MAX_COUNTED)
   }
-  const delayOf = ({ since }: Queue) => {
-    const late_ms = since ? now.getTime() - since.getTime() : 0
-    if (late_ms < ON_TIME_MS) return pill(texts.onTime, 'good')
-    return pill(texts.late(Math.floor(late_ms / 60_000)), 'bad')
+  const delayOf = (queue: Queue) => {
+    const minutes = minutesLate(queue, now)
+    return minutes === 0 ? pill(texts.onTime, 'good') : pill(texts.late(minutes), 'bad')
   }
   return table(
     texts.queues,

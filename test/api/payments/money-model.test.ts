@@ -12,6 +12,7 @@ import {
   releaseDueCharges,
 } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, payer, type Reply, startApi } from '../../support/api.ts'
+import { requireFigures } from '../../support/figures.ts'
 import { isLong } from '../../support/long.ts'
 import { lastCode } from '../../support/mail.ts'
 import type { Model } from '../../support/money.ts'
@@ -374,6 +375,7 @@ const ACTS = {
   async audit({ client }) {
     const { faults } = await auditCompany(app, client.company.id, { whole: false })
     assert.deepEqual(faults, [])
+    await requireFigures(api, client)
     return ''
   },
 } satisfies Record<ActName, Act>
@@ -535,6 +537,7 @@ async function end(world: World): Promise<void> {
   await requireBank(world)
   await requireEvents(world)
   assert.deepEqual([world.model.accounts.held, world.model.accounts.pending], [0, 0])
+  await requireFigures(api, world.client)
   const { faults } = await auditCompany(app, world.client.company.id, { whole: true })
   assert.deepEqual(faults, [])
 }
