@@ -48,7 +48,7 @@ const profileOf = ({ company }: Visit): Profile => ({
   newCodes: company.newCodes,
 })
 
-const readProfile = ({ form }: Visit): Profile => ({
+const readProfile = ({ form, company }: Visit): Profile => ({
   name: (form.name ?? '').trim(),
   email: (form.email ?? '').trim(),
   city: (form.city ?? '').trim(),
@@ -60,7 +60,7 @@ const readProfile = ({ form }: Visit): Profile => ({
   contactWhatsapp: (form.contactWhatsapp ?? '').trim(),
   contactPhone: (form.contactPhone ?? '').trim(),
   contactEmail: (form.contactEmail ?? '').trim(),
-  newCodes: form.newCodes ?? '',
+  newCodes: form.newCodes ?? company.newCodes,
 })
 
 function show(visit: Visit, given: Profile = profileOf(visit), fault: FormFault | null = null) {
