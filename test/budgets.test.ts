@@ -300,6 +300,7 @@ const INDEXES: Record<string, Record<string, string>> = {
     charges_state: `select from charges ${OWN} and status = 'OPEN' and payment_status = 'PENDING'
       and kind = 'PIX' and dev_mode = false ${NEWEST}`,
     charges_static_code: `select from charges ${OWN} and static_code_id = ${ID} ${NEWEST}`,
+    charges_of_link: `select from charges ${OWN} and link_id = ${ID} ${NEWEST}`,
     // The sales of a month, for their limit.
     charges_static_sales: `select sum(amount) from charges ${OWN} and kind = 'STATIC'
       and status = 'COMPLETED' and payment_date >= now()`,

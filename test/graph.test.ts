@@ -116,6 +116,7 @@ const MAY_USE: Record<string, string[]> = {
   'idempotency.ts': [],
   'installation.ts': [],
   letters: [],
+  links: ['app.ts', 'charges', 'companies', 'customers', 'fields.ts'],
   mails: ['due.ts', 'tasks.ts'],
   messages: ['app.ts', 'charges', 'companies', 'letters'],
   moves: ['companies', 'places'],

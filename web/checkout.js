@@ -145,9 +145,31 @@ function follow() {
   }
 }
 
+// Whoever has nothing to fill in gets the code without pressing anything, but only once: if that
+// fails, or somebody comes back to the page, the button is there.
+function openAtOnce() {
+  const form = find('form[data-auto]')
+  if (!form || document.visibilityState !== 'visible') return
+  try {
+    if (sessionStorage.getItem(location.pathname)) return
+    sessionStorage.setItem(location.pathname, 'opened')
+  } catch {
+    return
+  }
+  const button = form.querySelector('button')
+  button.textContent = form.dataset.auto
+  button.disabled = true
+  form.submit()
+}
+
 openImage()
 countDown()
 follow()
+openAtOnce()
 // A phone sends pages to sleep while its owner pays in another app.
-document.addEventListener('visibilitychange', () => document.hidden || ask())
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return
+  ask()
+  openAtOnce()
+})
 addEventListener('pageshow', (event) => event.persisted && ask())

@@ -7,6 +7,7 @@ const TABLES: Record<Prefix, string> = {
   clnt: 'customers',
   dispute: 'disputes',
   evt: 'events',
+  link: 'links',
   plan: 'charge_plans',
   prod: 'products',
   qrs: 'static_codes',

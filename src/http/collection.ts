@@ -68,6 +68,12 @@ const FOLDERS: Record<string, Step[]> = {
     step('getPlan', { path: 'salePlanId' }),
     step('cancelPlan', { path: 'salePlanId' }),
   ],
+  Links: [
+    step('createReusableLink', { keep: { linkId: 'id' } }),
+    step('listReusableLinks'),
+    step('getReusableLink', { path: 'linkId' }),
+    step('changeReusableLink', { path: 'linkId' }),
+  ],
   Subscriptions: [
     step('createProduct', {
       name: 'Create a product that is charged every month',

@@ -13,6 +13,7 @@ import { ROUTES } from './routes/all.ts'
 export const TAGS: Record<Route['tag'], string> = {
   Charges: 'Pix charges, static codes and payment links.',
   Plans: 'Sales that are paid in several charges with due dates.',
+  Links: 'Links that many payers use; each gets a charge of their own.',
   Subscriptions: 'Pix Automático: a payer agrees once, and each cycle is charged automatically.',
   Refunds: 'Money of a paid charge is returned to its payer.',
   Payments: 'Money that arrived and pays no charge.',
@@ -31,6 +32,7 @@ export const TAGS: Record<Route['tag'], string> = {
 /** Description and example of the parameter of a path, by the start of the path. */
 const PATH_PARAMETERS: [path: RegExp, description: string, example: string][] = [
   [/^\/charge\/plan/, 'A plan', 'plan_01k3e8r8v0e008000000000001'],
+  [/^\/link/, 'A reusable link', 'link_01k3e8r8v0e008000000000001'],
   [/^\/charge|^\/refund/, 'A charge', 'charge_01k3e8r8v0e008000000000001'],
   [/^\/client/, 'A customer', 'clnt_01k3e8r8v0e008000000000001'],
   [/^\/product/, 'A product', 'prod_01k3e8r8v0e008000000000001'],

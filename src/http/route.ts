@@ -89,6 +89,7 @@ export type Route = {
   tag:
     | 'Charges'
     | 'Plans'
+    | 'Links'
     | 'Customers'
     | 'Products'
     | 'Webhooks'

@@ -11,6 +11,7 @@ export type Uuid = string
 export type Prefix =
   | 'charge'
   | 'plan'
+  | 'link'
   | 'clnt'
   | 'prod'
   | 'qrs'

@@ -18,6 +18,10 @@ export function maskPhone(text: string): string {
   return `(**) ${'*'.repeat(text.length - 6)}-${text.slice(-4)}`
 }
 
+/** A number as people write it. What is no number stays as it is. */
+export const punctuatePhone = (text: string): string =>
+  text.replace(/^(\d\d)(\d{4,5})(\d{4})$/, '($1) $2-$3')
+
 const MASKED_BY_BANK = /^[\d*]{3}\.[\d*]{3}\.[\d*]{3}-[\d*]{2}$/
 
 /** Masks a tax id from a bank, which has punctuation or not, or is masked by the bank already. */

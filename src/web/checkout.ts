@@ -1,11 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { debitDay } from '../core/billings/rules.ts'
-import { planUrl } from '../core/charges/addresses.ts'
+import { pageToken, planUrl } from '../core/charges/addresses.ts'
 import { noteOpening, openLink } from '../core/charges/checkout.ts'
-import { amountAt, type Due, isSubscriptionLink } from '../core/charges/rules.ts'
+import { findRenewal, renewCharge } from '../core/charges/renewals.ts'
+import { amountAt, type Charge, type Due, isSubscriptionLink } from '../core/charges/rules.ts'
 import { showAmount } from '../core/charges/view.ts'
 import { openPerson } from '../core/customers/sealing.ts'
+import { find as findLink } from '../core/links/store.ts'
+import { linkUrl } from '../core/links/view.ts'
 import { paySimulated } from '../core/payments/commands.ts'
+import { matchBeforeReplacement } from '../core/payments/paid-charges.ts'
 import { isPlayable } from '../core/payments/rules.ts'
 import { findPurchase } from '../core/receipts/lines.ts'
 import { formatReais } from '../lib/money.ts'
@@ -14,7 +18,6 @@ import { lastDayInTime, lastDayToPay } from '../pix/due-amount.ts'
 import { addDays, formatDay, formatMoment, localDateOf } from '../pix/local-time.ts'
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
-import { readCookie } from './dashboard/cookie.ts'
 import type { ChargePage } from './found.ts'
 import { findCollection, isFinal, lookUp, type Owner, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
@@ -22,6 +25,7 @@ import { inLanguage, type PageLanguage, pageLanguageOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
 import {
   codePanel,
+  contactOf,
   descriptionFact,
   dueFact,
   dueFacts,
@@ -34,6 +38,7 @@ import {
   testNotice,
   webAddress,
 } from './parts.ts'
+import { isPayer } from './payers.ts'
 import { planFact } from './plan.ts'
 import { previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
@@ -60,11 +65,16 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     }
     if ('charge' in found && !isSubscriptionLink(found.charge)) {
       const { app, charge } = found
-      if (isPayer(site, request)) await noteOpening(app, charge)
+      const byPayer = isPayer(site, request)
+      if (byPayer) await noteOpening(app, charge)
+      const again = await findAgain(found)
+      if (again instanceof Object && 'token' in again) {
+        return reply.redirect(inLanguage(`/pay/${again.token}`, pageLanguage.chosen), 302)
+      }
       const collection = await findCollection(found.app, charge)
       const purchase = charge.paymentDate ? await findPurchase(found.app, charge) : []
-      const page = chargePage({ ...found, ...pageLanguage, collection, purchase })
-      return sendPage(request, reply, site.assets, page)
+      const shown = { ...found, ...pageLanguage, collection, purchase, again, isPayer: byPayer }
+      return sendPage(request, reply, site.assets, chargePage(shown))
     }
     return showSubscription(site, request, reply, { ...found, ...pageLanguage })
   })
@@ -83,6 +93,19 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
     }
     return actOnSubscription(site, request, reply, { ...found, ...pageLanguage }, form)
   })
+  scope.post<Named>('/pay/:token/renew', async (request, reply) => {
+    const found = await lookUp(site.app, request.params.token)
+    if (!('charge' in found)) throw problem('charge_not_found')
+    const { app, company, charge } = found
+    const { chosen } = pageLanguageOf(request, company.language)
+    if (stateOf(found) !== 'expired') {
+      return reply.redirect(inLanguage(`/pay/${found.token}`, chosen), 303)
+    }
+    const newest = await renewCharge(app, company, charge, (one) =>
+      matchBeforeReplacement(app, company, one),
+    )
+    return reply.redirect(inLanguage(`/pay/${pageToken(app.vault, newest)}`, chosen), 303)
+  })
   scope.post<Named>('/pay/:token/simulate', async (request, reply) => {
     const found = await lookUp(site.app, request.params.token)
     if (!('charge' in found)) throw problem('charge_not_found')
@@ -94,14 +117,20 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
   })
 }
 
-/** Messengers and search engines look at a page before anybody does. */
-const MACHINES = /bot|crawl|spider|preview|externalhit|whatsapp|curl|wget/i
-
-/** Whether a payer looks at a page, and not a machine or somebody of the company. */
-const isPayer = ({ app }: Site, request: FastifyRequest): boolean =>
-  request.method === 'GET' &&
-  readCookie(app.publicUrl, request) === null &&
-  !MACHINES.test(request.headers['user-agent'] ?? '')
+/** How the payer of an expired charge goes on: here, on another page, or not at all. */
+async function findAgain(found: Owner & { charge: Charge }) {
+  const { app, company, charge } = found
+  if (stateOf(found) !== 'expired') return null
+  if (charge.linkId !== null) {
+    const link = await findLink(app.db, company.id, charge.linkId)
+    return link && { path: new URL(linkUrl(app, link)).pathname }
+  }
+  const { newest, canRenew } = await findRenewal(app, company, charge)
+  const isElse = newest.id !== charge.id
+  const isOf = newest.status === 'OPEN' || newest.status === 'COMPLETED'
+  if (isElse && isOf) return { token: pageToken(app.vault, newest) }
+  return canRenew ? ('here' as const) : null
+}
 
 /** The page of a company that is suspended. It goes on by itself when the company is resumed. */
 function unavailablePage({ company, language, token }: Owner & PageLanguage): Page {
@@ -114,7 +143,10 @@ function unavailablePage({ company, language, token }: Owner & PageLanguage): Pa
     scripts: ['checkout.js'],
     refresh_s: REFRESH_S,
     data: { state: 'unavailable', live: `/pay/${token}` },
-    body: result({ kind: 'calm', icon: 'clock', ...texts }, language),
+    body: result(
+      { kind: 'calm', icon: 'clock', ...texts, more: contactOf(company, language) ?? html`` },
+      language,
+    ),
   }
 }
 
@@ -221,12 +253,20 @@ function codeOf({ charge, language }: ChargePage): Html {
   return codePanel(charge.brCode!, language, { title, alt, stepsTitle, steps, waiting, refresh })
 }
 
-function form({ charge, token, language, chosen }: ChargePage, given: ShippingGiven | null): Html {
+/**
+ * The form that gives a link its code. A payer with nothing to fill in does not have to press its
+ * button: a script does it once. It is no part of reading the page, because messengers and scanners
+ * read it too, and a bank gets an order for each code.
+ */
+function form(page: ChargePage, given: ShippingGiven | null): Html {
+  const { charge, token, language, chosen } = page
   const texts = CHECKOUT[language]
-  return html`<section class="card beside"><form class="card-form" method="post" action="${inLanguage(`/pay/${token}`, chosen)}" data-form>
-${charge.link!.needShipping && shippingForm(given, language)}
-<button class="button">${texts.goOn}</button>
-<p class="hint">${texts.goOnHint}</p>
+  const { needShipping } = charge.link!
+  const isAuto = !needShipping && page.isPayer === true
+  return html`<section class="card beside"><form class="card-form" method="post" action="${inLanguage(`/pay/${token}`, chosen)}" data-form${isAuto && html` data-auto="${texts.making}"`}>
+${needShipping && shippingForm(given, language)}
+<button class="button">${needShipping ? texts.goOn : texts.make}</button>
+<p class="hint">${needShipping ? texts.goOnHint : texts.makeHint}</p>
 </form></section>`
 }
 
@@ -240,7 +280,6 @@ ${facts([
   ...purchaseFacts(charge, language),
   ...dueFacts(charge, page.app.clock.now(), language),
   planFactOf(page),
-  charge.due === null && [texts.validUntil, texts.moment(formatMoment(charge.expiresAt))],
   ...parties(page, texts.receiver, texts.payer),
 ])}</section>`
 }
@@ -281,13 +320,14 @@ function lateDebit({ app, collection, language }: ChargePage): Partial<Result> |
 
 /** The page of a charge that cannot be paid here. */
 function ending(page: ChargePage, state: Ended): Html {
-  const { charge, collection, language } = page
+  const { charge, collection, company, language } = page
   const texts = CHECKOUT[language]
   const failedUrl = state === 'collecting' ? null : webAddress(charge.link?.failedUrl)
   return result(
     {
       ...SIGNS[state],
       ...texts[state],
+      ...(state === 'expired' && page.again ? { text: texts.again.text } : {}),
       ...(state === 'collecting' ? lateDebit(page) : null),
       facts: [
         [texts.amount, formatReais(charge.amount), 'sum'],
@@ -297,8 +337,19 @@ function ending(page: ChargePage, state: Ended): Html {
         dueFact(collection, language),
         ...parties(page, texts.receiver, texts.payer),
       ],
+      more: html`${state === 'expired' && againOf(page)}${state !== 'collecting' && contactOf(company, language)}`,
       link: failedUrl ? { url: failedUrl, label: texts.failed } : null,
     },
     language,
   )
+}
+
+/** How the payer of an expired charge can pay after all. */
+function againOf({ again, token, language, chosen }: ChargePage): Html | null {
+  const texts = CHECKOUT[language].again
+  if (!again) return null
+  if (again !== 'here') {
+    return html`<p><a class="button" href="${inLanguage(again.path, chosen)}">${texts.buy}</a></p>`
+  }
+  return html`<form method="post" action="${inLanguage(`/pay/${token}/renew`, chosen)}"><button class="button">${texts.renew}</button></form>`
 }

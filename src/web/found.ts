@@ -125,4 +125,8 @@ export type ChargePage = Owner &
     collection: Collection | null
     /** What was bought, if the charge is paid. */
     purchase?: string[]
+    /** If it has expired: whether its payer can have a new code here, or where else. */
+    again?: 'here' | { path: string } | null
+    /** Whether a payer looks at it, and not a machine or somebody of the company. */
+    isPayer?: boolean
   }

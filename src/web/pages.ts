@@ -15,6 +15,7 @@ import { withHeader } from './developer.ts'
 import { registerFront } from './front.ts'
 import { registerGuides } from './guides/register.ts'
 import { faultOf, faultPage, languageOf, sendPage } from './layout.ts'
+import { registerShopLinks } from './link.ts'
 import { registerLive } from './live.ts'
 import { registerLogos } from './logos.ts'
 import { registerMailbox } from './mailbox.ts'
@@ -57,6 +58,7 @@ export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | '
         registerAssets(scope, site.assets)
         registerCheckout(scope, site)
         registerPlan(scope, site)
+        registerShopLinks(scope, site)
         registerLive(scope, site)
         registerLogos(scope, site)
         registerPreviews(scope, site)

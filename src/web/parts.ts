@@ -4,6 +4,7 @@ import type { Company } from '../core/companies/rules.ts'
 import type { Language } from '../lib/language.ts'
 import { formatReais } from '../lib/money.ts'
 import { formatDay, type LocalDate, localDateOf } from '../pix/local-time.ts'
+import { punctuatePhone } from '../pix/masks.ts'
 import { qrDataUrl } from '../pix/qr.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import type { Collection } from './found.ts'
@@ -158,6 +159,26 @@ ${
 }
 ${brCode !== null && html`<p><a href="${bank}" target="_blank" rel="noopener">${sandbox.bank}</a></p>`}
 </div></aside>`
+}
+
+/** How to reach the shop, where something has gone wrong. Null if it has given no contact. */
+export function contactOf(
+  { contactEmail, contactPhone, contactWhatsapp }: Company,
+  language: Language,
+): Html | null {
+  const texts = CHECKOUT[language].contact
+  const links = [
+    contactWhatsapp && ['WhatsApp', `https://wa.me/55${contactWhatsapp}`, contactWhatsapp],
+    contactPhone && [texts.phone, `tel:+55${contactPhone}`, contactPhone],
+    contactEmail && [texts.email, `mailto:${contactEmail}`, contactEmail],
+  ].filter((link) => link !== null && link !== '') as [string, string, string][]
+  if (links.length === 0) return null
+  return html`<div class="contact"><h2>${texts.title}</h2>${facts(
+    links.map(([name, url, text]): Fact => {
+      const shown = text.includes('@') ? text : punctuatePhone(text)
+      return [name, html`<a href="${url}" rel="noopener noreferrer">${shown}</a>`]
+    }),
+  )}</div>`
 }
 
 /** The merchant's URL, if it is http or https. A page links to no other kind. */

@@ -14,6 +14,8 @@ const pt = {
     if (state === 'collecting') return `Cobrança de ${company} no Pix Automático.`
     return `Cobrança de ${company}. Abra para pagar com QR Code ou Pix Copia e Cola.`
   },
+  link: (price: string | null, company: string) =>
+    `${price === null ? '' : `${price} · `}Venda de ${company}. Abra para pagar com Pix.`,
   subscription: (price: string, company: string) =>
     `${price} no Pix Automático. Assinatura de ${company}.`,
 }
@@ -34,6 +36,8 @@ const en: PreviewTexts = {
     if (state === 'collecting') return `Charge from ${company} through Pix Automático.`
     return `Charge from ${company}. Open it to pay by QR code or Pix copy and paste.`
   },
+  link: (price, company) =>
+    `${price === null ? '' : `${price} · `}Sold by ${company}. Open it to pay by Pix.`,
   subscription: (price, company) => `${price} through Pix Automático. Subscription of ${company}.`,
 }
 

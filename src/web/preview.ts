@@ -30,12 +30,13 @@ export function previewOf(
   { app, company, token, language, chosen }: Owner & PageLanguage,
   description: string,
   { devMode } = { devMode: false },
+  path = `/pay/${token}`,
 ): Preview {
   const texts = PREVIEW[language]
   const isTest = isPlayMoney(company, { devMode })
   return {
     description: isTest ? `${texts.test} ${description}` : description,
-    url: app.publicUrl + inLanguage(`/pay/${token}`, chosen),
+    url: app.publicUrl + inLanguage(path, chosen),
     image: app.publicUrl + pathOf(company, language),
     imageAlt: texts.imageAlt(company.name),
   }

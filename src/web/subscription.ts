@@ -4,8 +4,6 @@ import { listOfRecurrence, listOpen } from '../core/billings/store.ts'
 import { pageToken } from '../core/charges/addresses.ts'
 import { keepShipping } from '../core/charges/checkout.ts'
 import type { Charge, Payer } from '../core/charges/rules.ts'
-import { type Company, checksTaxIds, taxIdFault } from '../core/companies/rules.ts'
-import type { Person } from '../core/customers/rules.ts'
 import { openPerson } from '../core/customers/sealing.ts'
 import { placeOf } from '../core/places/front.ts'
 import { subscribeThrough, termsOfLink } from '../core/recurrences/commands.ts'
@@ -13,17 +11,16 @@ import { asOf, type Recurrence, type Terms, upcomingDebits } from '../core/recur
 import { findStarted } from '../core/recurrences/store.ts'
 import { fromPublic } from '../lib/ids.ts'
 import type { Language } from '../lib/language.ts'
-import { EMAIL_FORM } from '../lib/mailbox.ts'
 import { formatReais } from '../lib/money.ts'
 import { formatDay, formatMoment, type LocalDate, localDateOf } from '../pix/local-time.ts'
-import { isTaxIdShape, maskTaxId, punctuateTaxId, receiverTaxId } from '../pix/tax-id.ts'
+import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
-import { type Field, fieldsOf } from './forms.ts'
 import { type Found, isFinal, type Owner, type State, stateOf } from './found.ts'
 import { type Html, html } from './html.ts'
 import { inLanguage, type PageLanguage } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
 import { codePanel, facts, party, type Result, result, testNotice, webAddress } from './parts.ts'
+import { type PayerGiven, payerForm, readPayer } from './payer-form.ts'
 import { type Preview, previewOf } from './preview.ts'
 import { PREVIEW } from './preview-texts.ts'
 import { hasFaults, readShipping, type ShippingGiven, shippingForm } from './shipping-form.ts'
@@ -36,7 +33,7 @@ import {
   purchaseOf,
   termsCard,
 } from './subscription-parts.ts'
-import { type PayerField, SUBSCRIPTION } from './subscription-texts.ts'
+import { SUBSCRIPTION } from './subscription-texts.ts'
 
 type PageRequest = Found & PageLanguage
 
@@ -321,67 +318,4 @@ async function decided(
   const dates = upcomingDebits(agreement, { agreement, open }, today, MAX_DEBITS)
   const more = about(description, language)
   return html`${result(shown, language)}<div class="after">${datesCard(language, agreement, dates, texts.whenKnown)}${more && html`<section class="card">${more}</section>`}</div>`
-}
-
-type PayerGiven = { person: Required<Pick<Person, PayerField>>; faults: PayerField[] }
-
-/** Reads the payer from the form, without punctuation. */
-function readPayer(form: Form, company: Company): PayerGiven {
-  const text = (name: PayerField) => (form[name] ?? '').replace(/\s+/g, ' ').trim()
-  const person = {
-    name: text('name'),
-    taxId: text('taxId')
-      .replace(/[^0-9a-z]/gi, '')
-      .toUpperCase(),
-    email: text('email'),
-    phone: text('phone')
-      .replace(/\D/g, '')
-      .replace(/^0*(55)?(?=\d{10,11}$)/, ''),
-  }
-  const isRight: Record<PayerField, boolean> = {
-    name: person.name !== '' && person.name.length <= 255,
-    taxId: taxIdFault(checksTaxIds(company), person.taxId) === null,
-    email: person.email.length <= 254 && EMAIL_FORM.test(person.email),
-    phone: /^[0-9]{10,11}$/.test(person.phone),
-  }
-  return { person, faults: FIELDS.filter((name) => !isRight[name]) }
-}
-
-const FIELDS: PayerField[] = ['name', 'taxId', 'email', 'phone']
-
-/** Formats a value for the form. If it is wrong, it is shown as it was read. */
-function formatted(name: PayerField, value: string): string {
-  if (name === 'taxId') return isTaxIdShape(value) ? punctuateTaxId(value) : value
-  if (name === 'phone') return value.replace(/^(\d\d)(\d{4,5})(\d{4})$/, '($1) $2-$3')
-  return value
-}
-
-const CONTROLS: Record<PayerField, Pick<Field, 'check' | 'autocomplete' | 'inputmode'>> = {
-  name: { check: 'filled', autocomplete: 'name' },
-  taxId: { check: 'tax-id', autocomplete: 'off' },
-  email: { check: 'email', autocomplete: 'email', inputmode: 'email' },
-  phone: { check: 'phone', autocomplete: 'tel-national', inputmode: 'tel' },
-}
-
-function payerForm(given: PayerGiven | null, company: Company, language: Language): Html {
-  const texts = SUBSCRIPTION[language]
-  const fields = FIELDS.map((name): Field => {
-    const control = CONTROLS[name]
-    const check = name === 'taxId' && !checksTaxIds(company) ? 'tax-id-shape' : control.check!
-    return {
-      ...control,
-      check,
-      name,
-      label: texts.fields[name],
-      value: formatted(name, given?.person[name] ?? ''),
-      fault: given?.faults.includes(name) ? texts.faults[name] : null,
-      wrong: texts.faults[name],
-      ...(name === 'taxId' ? { hint: texts.taxIdHint, maxlength: 20 } : {}),
-    }
-  })
-  const isWrong = given !== null && given.faults.length > 0
-  return html`<h2>${texts.formTitle}</h2>
-<p class="hint">${texts.formHint}</p>
-${isWrong && html`<p class="notice bad" role="alert">${icon('alert')}<span>${CHECKOUT[language].check}</span></p>`}
-${fieldsOf(fields)}`
 }

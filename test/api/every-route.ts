@@ -35,6 +35,12 @@ const SOLD = { ...PRODUCT, type: 'ONE_TIME', frequency: undefined, name: 'Bolo' 
 const SIMPLE_PRODUCT = { name: 'Pão', description: '', price: 0 }
 const CHARGE = { amount: 1990, customer: payer() }
 const NO_PLAN = 'plan_00000000000000000000000000'
+const NO_LINK = 'link_00000000000000000000000000'
+const LINK = {
+  title: 'Ingresso',
+  description: 'Festa junina',
+  successUrl: 'https://loja.example/obrigado',
+}
 const PLAN = {
   total: 10_000,
   count: 3,
@@ -127,6 +133,48 @@ const charges: Try[] = [
       return client.post(`/charge/plan/${id}/cancel`)
     },
     plan_not_found: (client) => client.post(`/charge/plan/${NO_PLAN}/cancel`),
+  }),
+  ...on('createReusableLink', {
+    created: async (client) => {
+      const productId = dataOf(await client.post('/product', SOLD)).id
+      return client.post('/link', {
+        ...LINK,
+        items: [{ productId, quantity: 2 }],
+        minQuantity: 1,
+        maxQuantity: 3,
+        stock: 20,
+        endsAt: '2026-12-24T15:00:00.000Z',
+      })
+    },
+    'an amount': (client) => client.post('/link', { title: 'Rifa', amount: 1000 }),
+    invalid_value: (client) => client.post('/link', { ...LINK, amount: 499 }),
+    product_not_found: (client) =>
+      client.post('/link', { ...LINK, items: [{ productId: NO_PRODUCT, quantity: 1 }] }),
+  }),
+  ...on('listReusableLinks', {
+    listed: async (client) => {
+      await client.post('/link', { ...LINK, openAmount: { min: 500, max: 10_000 } })
+      return client.get('/link?limit=1')
+    },
+    invalid_value: (client) => client.get('/link?after=x'),
+  }),
+  ...on('getReusableLink', {
+    found: async (client) => {
+      const { id } = dataOf(await client.post('/link', { ...LINK, amount: 4500 }))
+      return client.get(`/link/${id}`)
+    },
+    link_not_found: (client) => client.get(`/link/${NO_LINK}`),
+  }),
+  ...on('changeReusableLink', {
+    'switched off': async (client) => {
+      const { id } = dataOf(await client.post('/link', { ...LINK, amount: 4500 }))
+      return client.put(`/link/${id}`, { enabled: false })
+    },
+    invalid_value: async (client) => {
+      const { id } = dataOf(await client.post('/link', { ...LINK, amount: 4500 }))
+      return client.put(`/link/${id}`, { amount: 1 })
+    },
+    link_not_found: (client) => client.put(`/link/${NO_LINK}`, { enabled: false }),
   }),
   ...on('createStaticCode', {
     created: (client) => client.post('/charge/pix/static', { amount: 1 }),

@@ -100,8 +100,7 @@ longTest('a link with shipping works without JavaScript', async () => {
 longTest('the page of a link that is opened twice shows one code', async () => {
   const client = await api.client()
   const url = await linkTo(api, client, { total: 5000 })
-  const [first, second] = [await open(url), await open(url)]
-  await goOn(first)
+  const [first, second] = await Promise.all([open(url), open(url)])
   await second.locator('main[data-state=open]').waitFor()
   await first.locator('main[data-state=open]').waitFor()
   assert.equal(await first.inputValue('#code'), await second.inputValue('#code'))

@@ -40,7 +40,7 @@ async function sellByLink(page: Page, beside: Page, home: string): Promise<strin
   await press(page, 'Criar link')
   await page.waitForURL(/\/charges\/charge_/)
   await beside.goto(here((await copied(page, 'http://vintem.test/pay/'))!))
-  await press(beside, 'Continuar para o pagamento')
+  await press(beside, 'Gerar código Pix')
   const brCode = await beside.locator('#code').inputValue()
   await payAtBank(beside, brCode)
   await shows(page, 'Pagamento recebido')

@@ -59,6 +59,9 @@ async function makeProduct({ client }: Scene): Promise<string> {
   return (await client.post('/product', product)).body.data.id
 }
 
+const makeLink = async ({ client }: Scene): Promise<string> =>
+  (await client.post('/link', { title: 'Rifa', amount: 1000 })).body.data.id
+
 const PDF = Buffer.from('%PDF-1.7 nota')
 const makeDisputed = async ({ api, client }: Scene): Promise<string> =>
   (await openDispute(client, (await makePaid(api, client, 700)).endToEndId)).id
@@ -206,6 +209,24 @@ export const ACTIONS: Record<string, Action> = {
       await typePayer(page)
     },
     says: says(/Carnê criado\./, /Plan created\./),
+  },
+  '/links/new': {
+    async fill(page) {
+      await type(page, 'title', 'Rifa da escola')
+      await type(page, 'amount', '10,00')
+    },
+    says: says(/Link criado\. Copie ou envie ao cliente\./, /Link created\. Copy it/),
+  },
+  '/links/:id/edit': {
+    make: makeLink,
+    async fill(page) {
+      await type(page, 'amount', '12,50')
+    },
+    says: says(/Alterações salvas\./, /Changes saved\./),
+  },
+  '/links/:id/enabled': {
+    make: makeLink,
+    says: says(/Link desativado: ninguém mais compra por ele\./, /The link is off/),
   },
   '/plans/:id/cancel': {
     make: async ({ client }) => {

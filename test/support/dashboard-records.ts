@@ -58,6 +58,12 @@ export async function makeRecords(api: TestApi, client: Client): Promise<Records
     charges: open,
     counter: await makeSale(api, client),
     plans: await idOf(client, '/charge/plan', { ...plan, description: `${MARK} "><b>` }),
+    links: await idOf(client, '/link', {
+      title: `${MARKUP}`,
+      description: MARKUP,
+      amount: 4500,
+      stock: 3,
+    }),
     customers: subscriber,
     products: await idOf(client, '/product', product),
     recipients: await idOf(client, '/recipient', RECIPIENT),

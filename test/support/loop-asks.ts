@@ -28,6 +28,12 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
       description: LONG.slice(0, 130),
     }),
   ],
+  createReusableLink: () => [
+    at('/link', { title: 'a'.repeat(120), description: 'a'.repeat(2000), amount: 1000 }),
+  ],
+  listReusableLinks: () => list('/link'),
+  getReusableLink: () => [at('/link/link_00000000000000000000000000')],
+  changeReusableLink: () => [at('/link/link_00000000000000000000000000', { enabled: false })],
   listPlans: () => list('/charge/plan'),
   getPlan: () => [at('/charge/plan/plan_00000000000000000000000000')],
   cancelPlan: () => [at('/charge/plan/plan_00000000000000000000000000/cancel', {})],

@@ -97,6 +97,7 @@ const RECORD_TYPES = [
   'payment',
   'person',
   'plan',
+  'link',
   'product',
   'recipient',
   'refund',

@@ -14,7 +14,8 @@ import {
   sealAnswer,
   store,
 } from '../idempotency.ts'
-import { createCharge, type Draft, type MatchPaid } from './commands.ts'
+import { createCharge, type MatchPaid } from './commands.ts'
+import type { Draft } from './drafts.ts'
 import { type AppWithCharges, MAX_WRITES } from './group.ts'
 import type { Charge } from './rules.ts'
 

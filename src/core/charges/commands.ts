@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { type Tx, violatedConstraint } from '../../db/database.ts'
 import { fromPublic, newId, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
-import { type ErrorItem, invalid, Problem, problem } from '../../lib/problems.ts'
+import { invalid, problem } from '../../lib/problems.ts'
 import { endOfTick } from '../../lib/turns.ts'
 import { type DueTerms, faultsOf, moveTerms } from '../../pix/due-amount.ts'
 import { daysBetween, localDateOf } from '../../pix/local-time.ts'
@@ -14,15 +14,13 @@ import { checkDigitsFault, type Person } from '../customers/rules.ts'
 import { emailIndexOf, sealPayer } from '../customers/sealing.ts'
 import { find as findCustomer } from '../customers/store.ts'
 import type { IdempotencyRef, StoredResponse } from '../idempotency.ts'
-import type { Product } from '../products/rules.ts'
-import { findMany as findProducts } from '../products/store.ts'
-import { showProduct } from '../products/view.ts'
+import { chargeOf, type Draft } from './drafts.ts'
 import type { AppWithCharges } from './group.ts'
 import { withBankCode } from './intents.ts'
+import { findItems } from './items.ts'
 import { mailsOfCreation } from './mails.ts'
-import { nextNotice } from './notices.ts'
 import { forgetRequest, lockCharge, record } from './record.ts'
-import type { Charge, Due, Item, Payer, Split } from './rules.ts'
+import type { Charge, Due, Payer, Split } from './rules.ts'
 import * as rules from './rules.ts'
 import { requireWithin, splitFaults } from './split.ts'
 import { findSplit } from './split-recipients.ts'
@@ -34,39 +32,6 @@ import {
   type NewLink,
   type NewPixCharge,
 } from './view.ts'
-
-/** A charge as the merchant wants it, before the bank has issued a code for it. */
-export type Draft = Pick<
-  Charge,
-  | 'kind'
-  | 'amount'
-  | 'devMode'
-  | 'externalId'
-  | 'description'
-  | 'fingerprint'
-  | 'customerId'
-  | 'payer'
-  | 'link'
-  | 'due'
-  | 'split'
-> & { lifetime_s: number; emailIndex: Buffer | null }
-
-export function chargeOf(
-  company: Company,
-  { lifetime_s: _, emailIndex: __, ...fields }: Draft,
-  { id, createdAt, expiresAt, brCode }: Pick<Charge, 'id' | 'createdAt' | 'expiresAt' | 'brCode'>,
-): Charge {
-  return rules.newCharge({
-    ...fields,
-    companyId: company.id,
-    id,
-    paymentStatus: brCode === null ? 'PENDING' : 'PROCESSING',
-    brCode,
-    createdAt,
-    expiresAt,
-    noticeAt: nextNotice(fields.due, company.reminderDays, createdAt),
-  })
-}
 
 /** A link without a code: the bank issues one when the payer opens it. */
 function linkOf(app: Uses<'clock' | 'providers'>, company: Company, draft: Draft): Charge {
@@ -352,7 +317,7 @@ export async function linkDraft(
   body: LinkBody,
   fingerprint: () => Buffer,
 ): Promise<Draft> {
-  const items = await findItems(app, company.id, body.items ?? [])
+  const items = await findItems(app.db, company.id, body.items ?? [])
   const link = {
     items,
     needShipping: body.needShipping ?? false,
@@ -388,35 +353,6 @@ async function linkPayer(
   if (!customer)
     throw problem('customer_not_found', 'customerId: the company has no such customer.')
   return { customerId, ...seal(app, company, customer) }
-}
-
-/** The items of a link, with the products as they are shown now. They must be active. */
-async function findItems(
-  app: Uses<'db'>,
-  companyId: Uuid,
-  wanted: { productId: string; quantity: number }[],
-): Promise<Item[]> {
-  const ids = wanted.map(({ productId }) => fromPublic('prod', productId))
-  const known = ids.filter((id) => id !== null)
-  const products =
-    known.length > 0 ? await findProducts(app.db, companyId, known) : new Map<Uuid, Product>()
-  const faults = wanted.flatMap((_, i) => itemFault(i, products.get(ids[i] ?? '')))
-  const [first, ...others] = faults
-  if (first) throw new Problem([first, ...others])
-  return wanted.map(({ quantity }, i) => ({
-    quantity,
-    product: showProduct(products.get(ids[i]!)!),
-  }))
-}
-
-function itemFault(i: number, product: Product | undefined): ErrorItem[] {
-  const path = `items[${i}].productId`
-  if (!product) {
-    const description = `${path}: the company has no such product.`
-    return [{ code: 'product_not_found', description }]
-  }
-  if (product.status === 'ACTIVE') return []
-  return [{ code: 'invalid_value', description: `${path}: the product must be ACTIVE` }]
 }
 
 /** The same terms for a charge that is made now. */

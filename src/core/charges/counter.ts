@@ -5,10 +5,11 @@ import { invalid, problem } from '../../lib/problems.ts'
 import { MAX_AMOUNT } from '../../pix/amounts.ts'
 import { localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { Company } from '../companies/rules.ts'
-import { chargeOf, type Draft } from './commands.ts'
-import { type AppWithCharges, insertTogether } from './group.ts'
+import { chargeOf, type Draft } from './drafts.ts'
+import type { AppWithCharges } from './group.ts'
+import { insertCharges } from './in-transaction.ts'
 import { type BankCode, withBankCode } from './intents.ts'
-import { type Charge, eventsOfCreation, PIX_LIFETIME_S } from './rules.ts'
+import { type Charge, PIX_LIFETIME_S } from './rules.ts'
 import type { ChargeId } from './store.ts'
 
 /** What somebody sells at a counter. */
@@ -71,7 +72,7 @@ export async function sellAtCounter<T>(
     let isMade = false
     const done = await commit((tx) => {
       isMade = true
-      return insertSale(tx, chargeOf(company, draft, code), sale, app.systemClock.now())
+      return insertSale(tx, app, company, chargeOf(company, draft, code), sale)
     })
     if (!isMade) throw new SoldBefore(done)
     return done
@@ -84,9 +85,15 @@ export async function sellAtCounter<T>(
   }
 }
 
-async function insertSale(tx: Tx, charge: Charge, { personId }: Sale, at: Date): Promise<Charge> {
+async function insertSale(
+  tx: Tx,
+  app: AppWithCharges,
+  company: Company,
+  charge: Charge,
+  { personId }: Sale,
+): Promise<Charge> {
   const { companyId, id, createdAt } = charge
-  await insertTogether(tx, [{ charge, emailIndex: null, events: eventsOfCreation(charge), at }])
+  await insertCharges(tx, app, company, [charge], null)
   await tx.query({
     text: `insert into counter_sales (company_id, charge_id, person_id, created_at)
            values ($1, $2, $3, $4)`,

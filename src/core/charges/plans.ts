@@ -8,9 +8,10 @@ import type { App, Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { guardOfPart, type IdempotencyRef } from '../idempotency.ts'
 import { queueMails } from '../mails/store.ts'
-import { chargeOf, type Draft, dueOf, pixDraft, removeChargeAtBank } from './commands.ts'
-import { type AppWithCharges, insertTogether } from './group.ts'
-import { take } from './intent-store.ts'
+import { dueOf, pixDraft, removeChargeAtBank } from './commands.ts'
+import { chargeOf, type Draft } from './drafts.ts'
+import type { AppWithCharges } from './group.ts'
+import { insertCharges } from './in-transaction.ts'
 import { type BankCode, withBankCode } from './intents.ts'
 import { planMails } from './mails.ts'
 import {
@@ -160,22 +161,10 @@ async function insertPlan(
   { plan: fields, drafts, notifyCustomer }: PlanDraft,
   codes: BankCode[],
 ): Promise<WholePlan> {
-  const { devMode } = fields
   const charges = drafts.map((draft, i) => chargeOf(company, draft, codes[i]!))
   const plan: Plan = { ...fields, chargeIds: charges.map(({ id }) => id) }
   await store.insert(tx, plan)
-  if (app.providers.of(company, devMode) !== app.providers.simulator) {
-    const taken = await take(tx, company.id, plan.chargeIds)
-    if (taken < charges.length) {
-      throw problem('provider_unavailable', 'The bank answered too late. Try again.')
-    }
-  }
-  const { emailIndex } = drafts[0]!
-  const at = app.systemClock.now()
-  const made = charges.map((charge) => {
-    return { charge, emailIndex, events: rules.eventsOfCreation(charge), at }
-  })
-  await insertTogether(tx, made)
+  await insertCharges(tx, app, company, charges, drafts[0]!.emailIndex)
   if (notifyCustomer) await queueMails(tx, app.vault, planMails(app, plan, charges))
   return { plan, charges }
 }

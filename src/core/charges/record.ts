@@ -4,6 +4,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { end as endBillings } from '../billings/store.ts'
 import { emit } from '../events.ts'
+import { countSales } from './link-counts.ts'
 import { type Change, type Charge, eventsOf, isSale } from './rules.ts'
 import { CHANGING, insert, lock } from './store.ts'
 
@@ -56,6 +57,8 @@ export async function record(tx: Tx, changes: Change[]): Promise<void> {
     return [...byCompany].map(([companyId, own]) => ({ companyId, own, status }))
   })
   await Promise.all([
+    // Before the update, because it compares with the states before.
+    countSales(tx, others),
     update(tx, others.map(chargeOf)),
     insert(tx, sales.map(chargeOf), emails),
     ...endings.map(({ companyId, own, status }) =>

@@ -54,6 +54,7 @@ const open = (fields: Partial<Charge> = {}): Charge => ({
   staticCodeId: null,
   recurrenceId: null,
   shipping: null,
+  linkId: null,
   ...fields,
 })
 

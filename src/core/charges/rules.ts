@@ -122,6 +122,8 @@ export type Charge = {
   recurrenceId: Uuid | null
   /** The shipping address, sealed. Only the payer of a link gives one. */
   shipping: Buffer | null
+  /** The reusable link that it is a sale of. */
+  linkId: Uuid | null
 }
 
 /** Whether a payment of the charge is no real money. */
@@ -167,6 +169,7 @@ export const newCharge = (given: NewCharge): Charge => ({
   staticCodeId: null,
   recurrenceId: null,
   shipping: null,
+  linkId: null,
   ...given,
 })
 

@@ -38,6 +38,7 @@ export type ChargeFilter = {
   endToEndId: string | null
   chargeId: Uuid | null
   staticCodeId: Uuid | null
+  linkId: Uuid | null
   amount: number | null
   amountFrom: number | null
   amountTo: number | null
@@ -63,6 +64,7 @@ export const ANY_CHARGE: ChargeFilter = {
   endToEndId: null,
   chargeId: null,
   staticCodeId: null,
+  linkId: null,
   amount: null,
   amountFrom: null,
   amountTo: null,
@@ -111,6 +113,7 @@ function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   where(`c.id = ? and c.kind <> 'STATIC'`, filter.chargeId)
   where('c.static_code_id = ?', filter.staticCodeId)
   where('c.id = any (?::uuid[])', filter.ids)
+  where('c.link_id = ?', filter.linkId)
   where('c.amount = ?', filter.amount)
   where('c.amount >= ?', filter.amountFrom)
   where('c.amount <= ?', filter.amountTo)

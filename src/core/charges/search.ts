@@ -144,6 +144,7 @@ const FILTERS = {
   ),
   externalId: Type.Optional(ExternalId),
   customerId: Type.Optional(AnyText('The customer that the payer was found as')),
+  linkId: Type.Optional(AnyText('The reusable link that sold it')),
   taxId: Type.Optional(TaxId),
   email: Type.Optional({ ...Email, description: 'The payer’s address, in upper or lower case' }),
   endToEndId: Type.Optional(AnyText('The scheme’s id of the payment')),
@@ -215,11 +216,13 @@ export type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
 /** Null if nothing can match, because an id does not have the form of ours. */
 async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter | null> {
   const { vault, companyId } = where
-  const { customerId, txid, taxId, email, paymentStatus } = query
+  const { customerId, linkId, txid, taxId, email, paymentStatus } = query
   const customer = customerId === undefined ? null : fromPublic('clnt', customerId)
+  const link = linkId === undefined ? null : fromPublic('link', linkId)
   const named = txid === undefined ? null : namedBy(txid)
   const isUnknown =
     (customerId !== undefined && customer === null) ||
+    (linkId !== undefined && link === null) ||
     (txid !== undefined && named === null) ||
     (query.name !== undefined && nameWords(query.name).length === 0)
   if (isUnknown) return null
@@ -228,6 +231,7 @@ async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter 
     ...plainly(query),
     paymentStatus: paymentStatus ?? null,
     customerId: customer,
+    linkId: link,
     chargeId: named && 'charge' in named ? named.charge : null,
     staticCodeId: named && 'code' in named ? named.code : null,
     reference: query.reference ?? null,

@@ -57,6 +57,7 @@ export const CHARGE = tableOf<Charge>({
   staticCodeId: ['static_code_id', 'uuid'],
   recurrenceId: ['recurrence_id', 'uuid'],
   shipping: ['shipping_sealed', 'bytea'],
+  linkId: ['link_id', 'uuid'],
 })
 
 /** What can change in a charge. Everything else is fixed when it is created. */

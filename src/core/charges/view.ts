@@ -324,6 +324,7 @@ export const ChargeView = Type.Object({
     }),
   ),
   correlationID: Type.Optional(Type.String({ description: 'The static code that was paid' })),
+  linkId: Type.Optional(Type.String({ description: 'The reusable link that sold it' })),
   items: Type.Optional(Type.Array(ItemView)),
   customer: Type.Optional(CustomerInCharge),
   shipping: Type.Optional(ShippingView),
@@ -482,6 +483,7 @@ export function showCharge(
   if (charge.refunded > 0) shown.refunded = charge.refunded
   if (charge.shortfall > 0) shown.shortfall = charge.shortfall
   if (charge.staticCodeId !== null) shown.correlationID = toPublic('qrs', charge.staticCodeId)
+  if (charge.linkId !== null) shown.linkId = toPublic('link', charge.linkId)
   if (charge.link !== null) Object.assign(shown, showLink(charge.companyId, charge.link))
   if (charge.recurrenceId !== null) {
     Object.assign(shown, {

@@ -16,6 +16,10 @@ export const OWN_FIELDS = [
   'mailsReceipts',
   'strictTaxIds',
   'settlesExactPayments',
+  'contactEmail',
+  'contactPhone',
+  'contactWhatsapp',
+  'newCodes',
 ] as const
 
 /** What only an operator can change: it says whose money it is and where it goes. */

@@ -8,6 +8,10 @@ import { isTaxIdShape, isValidTaxId, kindOfTaxId } from '../../pix/tax-id.ts'
 
 export type Mode = 'sandbox' | 'live'
 
+/** On the pages of which expired charges payers may ask for a new code. */
+export const NEW_CODES = ['NONE', 'LINKS', 'ALL'] as const
+export type NewCodes = (typeof NEW_CODES)[number]
+
 export type Company = {
   id: Uuid
   name: string
@@ -32,6 +36,11 @@ export type Company = {
   strictTaxIds: boolean
   /** Whether a payment that names no charge settles the only charge that it fits. */
   settlesExactPayments: boolean
+  /** How payers reach it when something has gone wrong. */
+  contactEmail: string | null
+  contactPhone: string | null
+  contactWhatsapp: string | null
+  newCodes: NewCodes
   /** How far a sandbox has moved its time ahead of the real one; 0 for all others. */
   clockAhead_ms: number
   /** The connection to its bank; a live company may have none, a sandbox has the simulated one. */

@@ -35,6 +35,10 @@ const COMPANY = tableOf<Company>({
   mailsReceipts: ['mails_receipts', 'bool'],
   strictTaxIds: ['strict_tax_ids', 'bool'],
   settlesExactPayments: ['settles_exact_payments', 'bool'],
+  contactEmail: ['contact_email', 'text'],
+  contactPhone: ['contact_phone', 'text'],
+  contactWhatsapp: ['contact_whatsapp', 'text'],
+  newCodes: ['new_codes', 'text'],
   reminderDays: ['reminder_days', 'json'],
   clockAhead_ms: ['clock_ahead_ms', 'int8'],
   bankId: ['bank_id', 'uuid'],
@@ -57,6 +61,10 @@ const CREATED = COMPANY.without(
   'codeEmail',
   'codeEmailUntil',
   'suspendedAt',
+  'contactEmail',
+  'contactPhone',
+  'contactWhatsapp',
+  'newCodes',
 )
 
 const API_KEY = companyTableOf<ApiKey>('api_keys', {
@@ -166,6 +174,10 @@ const CHANGED_COLUMNS: Record<ChangeableField, string> = {
   mailsReceipts: 'mails_receipts',
   strictTaxIds: 'strict_tax_ids',
   settlesExactPayments: 'settles_exact_payments',
+  contactEmail: 'contact_email',
+  contactPhone: 'contact_phone',
+  contactWhatsapp: 'contact_whatsapp',
+  newCodes: 'new_codes',
   pixKey: 'pix_key',
   taxId: 'tax_id',
 }

@@ -1,8 +1,8 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { VERSION_NAMES } from '../../versions/history.ts'
-import { Email, HttpUrl, orNull, ShortText } from '../fields.ts'
+import { Email, HttpUrl, orNull, Phone, ShortText } from '../fields.ts'
 import type { OwnField } from './changes.ts'
-import type { Company } from './rules.ts'
+import { type Company, NEW_CODES } from './rules.ts'
 
 /** A company as each of its charges shows it. */
 export const CompanyInCharge = Type.Object({
@@ -26,6 +26,20 @@ const SettlesExactPayments = Type.Boolean({
     'Whether a Pix that names no charge settles one by itself: the only charge that its payer (same CPF or CNPJ, whole) could pay with the same amount when it arrived',
 })
 
+const shown = (description: string) => ({ description: `${description}, shown to payers` })
+
+const CONTACTS = {
+  contactEmail: Type.String(shown('E-mail address')),
+  contactPhone: Type.String(shown('Phone, 10 or 11 digits')),
+  contactWhatsapp: Type.String(shown('WhatsApp, 10 or 11 digits')),
+}
+
+const NewCodesField = Type.Enum([...NEW_CODES], {
+  type: 'string',
+  description:
+    'On the pages of which expired charges payers may ask for a new code: of none, of payment links, or of all without a due date',
+})
+
 export const CompanyView = Type.Object({
   id: Type.String({ format: 'uuid' }),
   name: Type.String(),
@@ -46,6 +60,8 @@ export const CompanyView = Type.Object({
   mailsReceipts: MailsReceipts,
   strictTaxIds: Type.Optional(StrictTaxIds),
   settlesExactPayments: Type.Optional(SettlesExactPayments),
+  ...Type.Partial(Type.Object(CONTACTS)).properties,
+  newCodes: Type.Optional(NewCodesField),
   createdAt: Type.String({ format: 'date-time' }),
 })
 
@@ -64,6 +80,10 @@ const CHANGES = {
   mailsReceipts: MailsReceipts,
   strictTaxIds: StrictTaxIds,
   settlesExactPayments: SettlesExactPayments,
+  contactEmail: orNull(Email),
+  contactPhone: orNull(Phone),
+  contactWhatsapp: orNull(Phone),
+  newCodes: NewCodesField,
 } satisfies Record<OwnField, TSchema>
 
 export const CompanyChange = Type.Partial(Type.Object(CHANGES))
@@ -97,6 +117,10 @@ export function showCompany(company: Company): Static<typeof CompanyView> {
     mailsReceipts: company.mailsReceipts,
     ...(company.strictTaxIds ? { strictTaxIds: true } : {}),
     ...(company.settlesExactPayments ? { settlesExactPayments: true } : {}),
+    ...(company.contactEmail === null ? {} : { contactEmail: company.contactEmail }),
+    ...(company.contactPhone === null ? {} : { contactPhone: company.contactPhone }),
+    ...(company.contactWhatsapp === null ? {} : { contactWhatsapp: company.contactWhatsapp }),
+    ...(company.newCodes === 'LINKS' ? {} : { newCodes: company.newCodes }),
     createdAt: company.createdAt.toISOString(),
   }
 }

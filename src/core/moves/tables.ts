@@ -35,7 +35,15 @@ const LOGS = ['activity', 'api_requests']
 /** Of the version before: the trigger of payments counts for companies with a row of the first. */
 const LATE = ['counted_hours', 'feeds', 'simulated_accounts']
 /** Of those that refer to the company, these have many rows. */
-const LARGE = ['charge_plans', 'customers', 'products', 'recurrences', 'static_codes', 'recipients']
+const LARGE = [
+  'charge_plans',
+  'customers',
+  'links',
+  'products',
+  'recurrences',
+  'static_codes',
+  'recipients',
+]
 /** Their rows are never changed, and triggers see to that. */
 export const APPEND_ONLY = ['postings', 'recipient_entries', 'activity', 'closings']
 

@@ -11,6 +11,7 @@ import * as customers from '../../core/customers/view.ts'
 import { DeliveryView, Replay, Replayed } from '../../core/deliveries/view.ts'
 import * as disputes from '../../core/disputes/view.ts'
 import { EventView } from '../../core/feed/view.ts'
+import { NewReusableLink, ReusableLinkChange, ReusableLinkView } from '../../core/links/view.ts'
 import { Acceptance, SuggestionView, UnmatchedPayment } from '../../core/payments/view.ts'
 import { NewProduct, ProductChange, ProductView } from '../../core/products/view.ts'
 import * as recipients from '../../core/recipients/view.ts'
@@ -36,6 +37,8 @@ const BODIES = {
   NewChargeBatch: NewBatch,
   NewPlan,
   PlanDiscount: NewPlan.properties.discounts.items,
+  NewReusableLink,
+  ReusableLinkChange,
   NewStaticCode,
   NewPaymentLink: NewLink,
   NewItem: NewLink.properties.items.items,
@@ -87,6 +90,7 @@ const RESOURCES = {
   Plan: PlanView,
   PlannedCharge: PlanView.properties.charges.items,
   ChargePlan: ChargeView.properties.plan,
+  ReusableLink: ReusableLinkView,
   CreatedPaymentLink: charges.CreatedLink,
   StaticCode: StaticCodeView,
   SalesLimits: charges.SalesLimits,

@@ -7,6 +7,7 @@ import { customerRoutes } from './customers.ts'
 import { deliveryRoutes } from './deliveries.ts'
 import { disputeRoutes } from './disputes.ts'
 import { eventRoutes } from './events.ts'
+import { linkRoutes } from './links.ts'
 import { paymentRoutes } from './payments.ts'
 import { planRoutes } from './plans.ts'
 import { productRoutes } from './products.ts'
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...chargeRoutes,
   ...chargeBatchRoutes,
   ...planRoutes,
+  ...linkRoutes,
   ...recurrenceRoutes,
   ...refundRoutes,
   ...paymentRoutes,

@@ -2,7 +2,6 @@ import Type from 'typebox'
 import {
   cancelCharge,
   createCharge,
-  type Draft,
   duplicate,
   findCharge,
   linkDraft,
@@ -11,6 +10,7 @@ import {
   pixFaults,
   removeChargeAtBank,
 } from '../../core/charges/commands.ts'
+import type { Draft } from '../../core/charges/drafts.ts'
 import { type Charge, isSubscriptionLink } from '../../core/charges/rules.ts'
 import {
   ChargeQuery,

@@ -176,10 +176,10 @@ function shippingFact(visit: Visit, charge: Charge): Fact | false {
   return [CHARGE[visit.language].facts.shipping, isWhole ? line.filter(Boolean).join(', ') : city]
 }
 
-function detailsCard({ language, app }: Visit, charge: Charge): Html {
+function detailsCard({ language, app, url }: Visit, charge: Charge): Html {
   const texts = CHARGE[language]
   const { facts: names } = texts
-  const { kind, status, brCode, endToEndId, shortfall, externalId, description } = charge
+  const { kind, status, brCode, endToEndId, shortfall, externalId, description, linkId } = charge
   const id = toPublic('charge', charge.id)
   const idOf = (text: string, what: string) => idText(text, what, language)
   const code = (text: string, what: string) =>
@@ -192,6 +192,10 @@ function detailsCard({ language, app }: Visit, charge: Charge): Html {
       [names.kind, CHARGES[language].kinds[kind]],
       externalId !== null && [names.reference, externalId],
       description !== null && [names.description, description],
+      linkId !== null && [
+        names.soldBy,
+        html`<a href="${url(`/links/${toPublic('link', linkId)}`)}">${names.link}</a>`,
+      ],
       ...purchaseFacts(charge, language),
       ...dueFacts(charge, app.clock.now(), language),
       kind !== 'STATIC' && [

@@ -80,6 +80,21 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Confira o id e se a chave é da empresa certa.',
     en: 'Check the id, and whether the key is of the right company.',
   },
+  link_not_found: {
+    means: 'A empresa não tem link com este id.',
+    pt: 'Confira o id e se a chave é da empresa certa.',
+    en: 'Check the id, and whether the key is of the right company.',
+  },
+  link_closed: {
+    means: 'O link não vende agora: está desligado, encerrado ou esgotado.',
+    pt: 'Ligue o link, mude a data final ou aumente o estoque.',
+    en: 'Switch the link on, move its end or raise its stock.',
+  },
+  link_changed: {
+    means: 'O link custa outro valor do que foi mostrado.',
+    pt: 'Abra o link de novo e confira o valor.',
+    en: 'Open the link again and check the amount.',
+  },
   plan_not_cancelable: {
     means: 'Nada do carnê pode ser cancelado: tudo já foi pago ou expirou.',
     pt: 'Para devolver o que foi pago, faça a devolução de cada cobrança.',

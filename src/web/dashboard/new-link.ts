@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify'
-import type { Draft } from '../../core/charges/commands.ts'
 import { linkDraft, requireTerms } from '../../core/charges/commands.ts'
+import type { Draft } from '../../core/charges/drafts.ts'
 import { LINK_LIFETIME_S } from '../../core/charges/rules.ts'
 import { breakDown, sumOf } from '../../core/charges/view.ts'
 import { type Cents, formatReais, readReais } from '../../lib/money.ts'

@@ -284,10 +284,10 @@ function choices({ language }: Visit, { found, chosen }: Payers): Shown {
 export const MAX_SELLABLE = 100
 
 /** The newest products that can be sold, and the one with the given id. */
-async function listSellable(
+export async function listSellable(
   visit: Visit,
   type: ShownProduct['type'],
-  id: string | undefined,
+  id?: string,
 ): Promise<ShownProduct[]> {
   const query = { type, status: 'ACTIVE', limit: String(MAX_SELLABLE) }
   const { data } = await visit.operate<ShownProduct[]>('listProducts', { query })

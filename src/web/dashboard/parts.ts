@@ -116,9 +116,7 @@ export const doneNotice = (
   return sentence ? notice(sentence) : false
 }
 
-/** A phone number with its area code, as it is written. */
-export const formatPhone = (phone: string): string =>
-  phone.replace(/^(\d\d)(\d{4,5})(\d{4})$/, '($1) $2-$3')
+export { punctuatePhone as formatPhone } from '../../pix/masks.ts'
 
 export const money = (cents: number | bigint): Html =>
   html`<span class="money">${formatReais(cents)}</span>`

@@ -69,11 +69,11 @@ type CatalogTexts = {
 
 /** Records of a section: a list, and for each record a page, a form, and a question to delete. */
 export type Catalog<T> = {
-  here: 'customers' | 'products' | 'recipients'
+  here: 'customers' | 'products' | 'recipients' | 'links'
   /** What the menu marks, if it is not the section itself. */
   menu?: 'balance'
   /** If it is not the catalog: who may read and write, and whether they must prove who they are. */
-  scope?: 'catalog' | 'balance'
+  scope?: 'catalog' | 'balance' | 'payments'
   guard?: { confirmed: true }
   /** The operations of the API. */
   find: string
@@ -82,22 +82,29 @@ export type Catalog<T> = {
   /** If a record can be deleted. */
   remove?: string
   texts: Record<Language, CatalogTexts>
+  /** What a record is called, if it has no name. */
+  nameOf?(record: T): string
+  /** What the page of a record loads. */
+  assets?: Pick<DashboardPage, 'styles' | 'scripts'>
   /** What the list shows below its title. */
   list(visit: Visit): Promise<Html>
   /** What the page of a record shows, and what can be done with it beside a change. */
   show(visit: Visit, record: T): Promise<{ body: Html; actions: Html }>
   /** What a form has at first. */
   typed(visit: Visit, record: T | null): Form
-  fields(visit: Visit, typed: Form, fault: FormFault | null, record: T | null): Html
+  fields(visit: Visit, typed: Form, fault: FormFault | null, record: T | null): Html | Promise<Html>
   /** What a form says of a record. What cannot be read is refused by the rules of the API. */
   body(form: Form, record: T | null): object
 }
 
-type Named = { id: string; name: string }
+type Named = { id: string; name?: string }
+
+const nameOf = <T extends Named>(catalog: Catalog<T>, record: T): string =>
+  catalog.nameOf?.(record) ?? record.name ?? record.id
 
 /** What the menu marks, and the scopes that the pages need. */
 const frameOf = <T>({ here, menu, scope = 'catalog' }: Catalog<T>) => ({
-  frame: { here: menu ?? (here as 'customers' | 'products') },
+  frame: { here: menu ?? (here as 'customers' | 'products' | 'links') },
   read: `${scope}:read` as const,
   write: `${scope}:write` as const,
 })
@@ -121,13 +128,19 @@ async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Prom
   const link = (action: string, label: string) =>
     html`<a class="button quiet slim" href="${visit.url(`/${here}/${record.id}/${action}`)}">${label}</a>`
   const { frame, write } = frameOf(catalog)
-  return sendPage(visit, frame, {
-    title: record.name,
-    back: backLink(visit, `/${here}`, title),
-    actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove)}`}`,
-    done,
-    body,
-  })
+  const { styles = [], scripts = [] } = catalog.assets ?? {}
+  return sendPage(
+    visit,
+    { ...frame, styles },
+    {
+      scripts,
+      title: nameOf(catalog, record),
+      back: backLink(visit, `/${here}`, title),
+      actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove)}`}`,
+      done,
+      body,
+    },
+  )
 }
 
 const find = async <T>(visit: Visit, catalog: Catalog<T>): Promise<T> =>
@@ -144,12 +157,12 @@ async function sendForm<T extends Named>(
   const path = record ? `/${here}/${record.id}` : `/${here}`
   const action = visit.url(record ? `${path}/edit` : `${path}/new`)
   const typed = fault ? visit.form : catalog.typed(visit, record)
-  const fields = catalog.fields(visit, typed, fault, record)
+  const fields = await catalog.fields(visit, typed, fault, record)
   const content = html`${fault?.notice(visit.language)}${fields}${formButtons(record ? texts.save : texts.makeButton)}`
   return sendPage(visit, frameOf(catalog).frame, {
-    title: record?.name ?? texts.make,
+    title: record ? nameOf(catalog, record) : texts.make,
     heading: record ? texts.edit : texts.make,
-    back: backLink(visit, path, record?.name ?? texts.title),
+    back: backLink(visit, path, record ? nameOf(catalog, record) : texts.title),
     scripts: ['form.js'],
     status: fault?.problem.status ?? 200,
     body: card(
@@ -179,7 +192,8 @@ async function save<T extends Named>(visit: Visit, catalog: Catalog<T>): Promise
 }
 
 async function ask<T extends Named>(visit: Visit, catalog: Catalog<T>): Promise<FastifyReply> {
-  const { id, name } = await find(visit, catalog)
+  const record = await find(visit, catalog)
+  const [{ id }, name] = [record, nameOf(catalog, record)]
   const { here } = catalog
   const { removeTitle, removeText: text, remove: button } = catalog.texts[visit.language]
   const [title, back] = [removeTitle!(name), `/${here}/${id}`]

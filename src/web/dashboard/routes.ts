@@ -14,6 +14,7 @@ import { developersRoutes } from './developers.ts'
 import { disputesRoutes } from './disputes.ts'
 import { eventsRoutes } from './events.ts'
 import { keysRoutes } from './keys.ts'
+import { linksRoutes } from './links.ts'
 import { logoRoutes } from './logo.ts'
 import { membersRoutes } from './members.ts'
 import { messagesRoutes } from './messages.ts'
@@ -52,6 +53,7 @@ export const ROUTES: DashboardRoute[] = [
   ...newRoutes,
   ...counterRoutes,
   ...plansRoutes,
+  ...linksRoutes,
   ...customersRoutes,
   ...customerFileRoutes,
   ...productsRoutes,

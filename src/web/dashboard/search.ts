@@ -3,9 +3,11 @@ import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findCharges, meaningsOf } from '../../core/charges/search.ts'
 import { findStaticCodes } from '../../core/charges/static.ts'
 import { digitParts, nameParts } from '../../core/customers/parts.ts'
+import { foldedWords } from '../../core/customers/rules.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
 import { find as findDelivery } from '../../core/deliveries/log-store.ts'
 import { readDeliveryId } from '../../core/deliveries/view.ts'
+import { list as listLinks } from '../../core/links/store.ts'
 import type { Payment } from '../../core/payments/rules.ts'
 import { openPayer } from '../../core/payments/sealing.ts'
 import { findUnmatched, listUnmatched } from '../../core/payments/store.ts'
@@ -41,6 +43,8 @@ const SHOWN = 5
 const MAX_PEOPLE = 20
 /** So many of the newest payments that wait for a decision are compared with the text. */
 const MAX_UNMATCHED = 200
+/** So many of the newest links are compared with the text. */
+const MAX_LINKS = 200
 /** So many characters may be the beginning of the scheme's id of a payment. */
 const MIN_START = 5
 
@@ -65,8 +69,8 @@ const GROUPS: Group[] = [
   { name: 'pages', needs: ROLES, find: pagesOf },
   { name: 'ids', needs: ROLES, find: idsOf },
   { name: 'customers', needs: 'payments:read', find: customersOf },
-  // A charge is a sale by a link too.
   { name: 'charges', needs: 'payments:read', find: chargesOf },
+  { name: 'links', needs: 'payments:read', find: linksOf },
   { name: 'subscriptions', needs: 'payments:read', find: subscriptionsOf },
   { name: 'unmatched', needs: 'payments:read', find: unmatchedOf },
   { name: 'withdrawals', needs: 'balance:read', find: withdrawalsOf },
@@ -243,12 +247,33 @@ async function withdrawalsOf(visit: Visit, { text }: Sought): Promise<FoundKind>
   return { found, all: all.length > SHOWN ? '/balance/withdrawals' : null }
 }
 
+/** Links whose title has all words of the text. Only the newest are looked through. */
+async function linksOf({ app, company }: Visit, { text }: Sought): Promise<FoundKind> {
+  const words = foldedWords(text)
+  if (words.length === 0) return { found: [] }
+  const links = await listLinks(app.db, company.id, { limit: MAX_LINKS, after: null })
+  const found = links.filter(({ title }) => {
+    const folded = foldedWords(title).join(' ')
+    return words.every((word) => folded.includes(word))
+  })
+  return {
+    found: found.slice(0, SHOWN).map(({ id, title, slug }) => ({
+      path: `/links/${toPublic('link', id)}`,
+      title,
+      about: slug,
+      side: icon('next'),
+    })),
+    all: found.length > SHOWN ? '/links' : null,
+  }
+}
+
 /** Where the page of a record is, and what it needs. A refund is on the page of what it returns. */
 const RECORDS: Record<Exclude<Prefix, 'rfnd'>, { path: string; needs: Needs }> = {
   charge: { path: '/charges', needs: 'payments:read' },
   clnt: { path: '/customers', needs: 'payments:read' },
   dispute: { path: '/disputes', needs: 'payments:read' },
   evt: { path: '/developers/events', needs: 'webhooks:read' },
+  link: { path: '/links', needs: 'payments:read' },
   plan: { path: '/plans', needs: 'payments:read' },
   prod: { path: '/products', needs: 'catalog:read' },
   qrs: { path: '/new/code', needs: 'payments:read' },

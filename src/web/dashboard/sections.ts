@@ -23,6 +23,7 @@ export const SECTIONS = [
   { name: 'today', path: '', needs: 'payments:read', part: 'first', icon: 'home', pt: 'Hoje', en: 'Today' },
   { name: 'charges', path: '/charges', needs: 'payments:read', part: 'sell', icon: 'list', pt: 'Cobranças', en: 'Charges' },
   { name: 'new', path: '/new', needs: 'payments:write', part: 'sell', icon: 'plus', pt: 'Cobrar', en: 'New charge' },
+  { name: 'links', path: '/links', needs: 'payments:read', part: 'sell', icon: 'link', pt: 'Links', en: 'Links' },
   { name: 'subscriptions', path: '/subscriptions', needs: 'payments:read', part: 'sell', icon: 'repeat', pt: 'Assinaturas', en: 'Subscriptions' },
   { name: 'customers', path: '/customers', needs: 'payments:read', part: 'sell', icon: 'people', pt: 'Clientes', en: 'Customers' },
   { name: 'products', path: '/products', needs: 'catalog:read', part: 'sell', icon: 'tag', pt: 'Produtos', en: 'Products' },

@@ -1,18 +1,20 @@
 import { codeEmailOf } from '../../core/companies/changes.ts'
+import { NEW_CODES, type NewCodes } from '../../core/companies/rules.ts'
 import type { Needs } from '../../core/people/rules.ts'
 import { contrastOf, inkOn } from '../../lib/contrast.ts'
 import type { Language } from '../../lib/language.ts'
 import { invalid } from '../../lib/problems.ts'
 import { formatMoment } from '../../pix/local-time.ts'
 import { isTaxIdShape, punctuateTaxId } from '../../pix/tax-id.ts'
-import { checkbox, fieldsOf } from '../forms.ts'
+import { CHECKOUT } from '../checkout-texts.ts'
+import { checkbox, type Field, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { APPROVALS } from './approvals-texts.ts'
 import { type FormFault, tryForm } from './form-parts.ts'
 import { MESSAGES } from './messages-texts.ts'
-import { card, formatDuration, notice, sectionTabs } from './parts.ts'
+import { card, formatDuration, formatPhone, notice, sectionTabs } from './parts.ts'
 import { type RecordPage, sendPage } from './record-pages.ts'
 import { REMINDERS } from './reminders-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -27,6 +29,10 @@ type Profile = {
   mailsReceipts: boolean
   strictTaxIds: boolean
   settlesExactPayments: boolean
+  contactWhatsapp: string
+  contactPhone: string
+  contactEmail: string
+  newCodes: string
 }
 
 const profileOf = ({ company }: Visit): Profile => ({
@@ -38,6 +44,10 @@ const profileOf = ({ company }: Visit): Profile => ({
   mailsReceipts: company.mailsReceipts,
   strictTaxIds: company.strictTaxIds,
   settlesExactPayments: company.settlesExactPayments,
+  contactWhatsapp: formatPhone(company.contactWhatsapp ?? ''),
+  contactPhone: formatPhone(company.contactPhone ?? ''),
+  contactEmail: company.contactEmail ?? '',
+  newCodes: company.newCodes,
 })
 
 /** Of the two controls the one that was changed. A script keeps them the same. */
@@ -56,6 +66,10 @@ const readProfile = ({ form, company }: Visit): Profile => ({
   mailsReceipts: form.mailsReceipts !== undefined,
   strictTaxIds: form.strictTaxIds !== undefined,
   settlesExactPayments: form.settlesExactPayments !== undefined,
+  contactWhatsapp: (form.contactWhatsapp ?? '').trim(),
+  contactPhone: (form.contactPhone ?? '').trim(),
+  contactEmail: (form.contactEmail ?? '').trim(),
+  newCodes: form.newCodes ?? company.newCodes,
 })
 
 function show(visit: Visit, given: Profile = profileOf(visit), fault: FormFault | null = null) {
@@ -150,7 +164,7 @@ function profileForm(visit: Visit, given: Profile, fault: FormFault | null): Htm
     })
   return visit.formOf(
     visit.url('/settings'),
-    html`<p class="soft">${texts.identityText}</p>${fields}${colorPicker(visit, given.color)}${preview(visit, given.color)}${receipts}${exact}${strict}
+    html`<p class="soft">${texts.identityText}</p>${fields}${colorPicker(visit, given.color)}${preview(visit, given.color)}${contactFields(visit, given, fault)}${receipts}${exact}${strict}
 <div class="actions"><button class="button slim">${texts.save}</button></div>`,
     { kind: 'card-form' },
   )
@@ -161,6 +175,41 @@ const colorPicker = ({ company, language }: Visit, typed: string): Html =>
 
 const hexOf = (typed: string, otherwise: string): string =>
   /^#[0-9a-f]{6}$/i.test(typed) ? typed.toLowerCase() : otherwise
+
+const CONTACTS = {
+  contactWhatsapp: { check: 'phone', inputmode: 'tel', width: 'half' },
+  contactPhone: { check: 'phone', inputmode: 'tel', width: 'half' },
+  contactEmail: { check: 'email', inputmode: 'email', maxlength: 254 },
+} as const
+
+/** How payers reach the company when something goes wrong, and what they can do then. */
+function contactFields({ language }: Visit, given: Profile, fault: FormFault | null): Html {
+  const texts = SETTINGS[language]
+  const names = Object.keys(CONTACTS) as (keyof typeof CONTACTS)[]
+  const contacts = names.map((name): Field => {
+    const wrong = name === 'contactEmail' ? texts.emailWrong : texts.phoneWrong
+    return {
+      ...CONTACTS[name],
+      name,
+      label: texts[name],
+      value: given[name],
+      fault: fault?.isWrong(name) ? wrong : null,
+      wrong,
+      optional: CHECKOUT[language].optional,
+      autocomplete: 'off',
+    }
+  })
+  const codes: Field = {
+    name: 'newCodes',
+    label: texts.newCodes,
+    hint: texts.newCodesHint,
+    value: given.newCodes,
+    fault: fault?.isWrong('newCodes') ? texts.newCodes : null,
+    wrong: texts.newCodes,
+    options: NEW_CODES.map((value) => ({ value, label: texts.newCodesOf[value] })),
+  }
+  return html`<fieldset class="card-form"><legend>${texts.contact}</legend><p class="hint">${texts.contactHint}</p>${fieldsOf([...contacts, codes])}</fieldset>`
+}
 
 /** What a button looks like in the color, and how well it can be read. A script updates it. */
 function preview({ company, language }: Visit, typed: string): Html {
@@ -184,6 +233,13 @@ function profileFacts({ company, language }: Visit): Html {
     [texts.language, texts.languages[company.language]],
     [texts.receipts, company.mailsReceipts ? texts.yes : texts.no],
     [texts.exact, company.settlesExactPayments ? texts.yes : texts.no],
+    company.contactWhatsapp !== null && [
+      texts.contactWhatsapp,
+      formatPhone(company.contactWhatsapp),
+    ],
+    company.contactPhone !== null && [texts.contactPhone, formatPhone(company.contactPhone)],
+    company.contactEmail !== null && [texts.contactEmail, company.contactEmail],
+    [texts.newCodes, texts.newCodesOf[company.newCodes]],
   ])}`
 }
 
@@ -219,7 +275,10 @@ async function save(visit: Visit) {
   const { fault } = await tryForm(async () => {
     requireFilled(given)
     if (changed.length === 0) return
-    const body = Object.fromEntries(changed.map((name) => [name, given[name]]))
+    const isErased = (name: keyof Profile) => name.startsWith('contact') && given[name] === ''
+    const body = Object.fromEntries(
+      changed.map((name) => [name, isErased(name) ? null : given[name]]),
+    )
     await visit.operate('changeCompany', { body, once: visit.form.once })
   })
   return fault ? show(visit, given, fault) : visit.redirect('/settings', 'saved')
@@ -313,6 +372,20 @@ const pt = {
     'Quando alguém paga direto para a chave Pix, a cobrança é quitada se o banco informa o CPF ou CNPJ completo, o valor é igual e há uma única cobrança desse pagador que podia ser paga naquele momento. Nos outros casos, o pagamento espera a sua decisão.',
   strictTaxIds: 'Conferir os dígitos de CPF e CNPJ dos pagadores',
   strictTaxIdsHint: 'Como em produção. Sem isso, o sandbox aceita números inventados.',
+  contact: 'Atendimento a quem paga',
+  contactHint: 'Aparece nas páginas de pagamento quando algo não dá certo.',
+  contactWhatsapp: 'WhatsApp da loja',
+  contactPhone: 'Telefone da loja',
+  contactEmail: 'E-mail de atendimento',
+  phoneWrong: 'Informe DDD e número, com 10 ou 11 dígitos.',
+  newCodes: 'Cliente pode gerar um novo código quando o Pix expira',
+  newCodesHint:
+    'É uma nova cobrança igual, com a mesma referência. Não vale para cobranças com vencimento.',
+  newCodesOf: {
+    NONE: 'Nunca',
+    LINKS: 'Em links de pagamento',
+    ALL: 'Em links e em cobranças Pix',
+  } satisfies Record<NewCodes, string>,
   yes: 'Sim',
   no: 'Não',
   taxId: 'CNPJ ou CPF',
@@ -370,6 +443,15 @@ const en: Texts = {
     'When somebody pays directly to the Pix key, a charge is settled if the bank gives the whole CPF or CNPJ, the amount is the same, and there is only one charge of that payer that could be paid at that moment. Otherwise the payment waits for your decision.',
   strictTaxIds: 'Check the digits of payers’ CPF and CNPJ',
   strictTaxIdsHint: 'As in production. Otherwise the sandbox accepts invented numbers.',
+  contact: 'Help for payers',
+  contactHint: 'Shown on payment pages when something goes wrong.',
+  contactWhatsapp: 'WhatsApp of the shop',
+  contactPhone: 'Phone of the shop',
+  contactEmail: 'Email for customers',
+  phoneWrong: 'Enter area code and number, 10 or 11 digits.',
+  newCodes: 'Customers can get a new code when a Pix expires',
+  newCodesHint: 'It is a new charge like the old one, with its reference. Not with a due date.',
+  newCodesOf: { NONE: 'Never', LINKS: 'On payment links', ALL: 'On links and Pix charges' },
   yes: 'Yes',
   no: 'No',
   taxId: 'CNPJ or CPF',

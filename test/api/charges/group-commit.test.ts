@@ -41,6 +41,7 @@ function creation(companyId: string, fields: Partial<Charge> = {}): Creation {
     staticCodeId: null,
     recurrenceId: null,
     shipping: null,
+    linkId: null,
     ...fields,
   }
   const events = eventsOfCreation(charge)

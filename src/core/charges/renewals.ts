@@ -1,0 +1,121 @@
+import type { Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+import type { Company } from '../companies/rules.ts'
+import { duplicate, findCharge, type MatchPaid } from './commands.ts'
+import type { AppWithCharges } from './group.ts'
+import { createInTransaction } from './in-transaction.ts'
+import { lockCharge, record } from './record.ts'
+import { asOf, type Charge, isSubscriptionLink, notPayable } from './rules.ts'
+import { openShipping, sealShipping } from './shipping.ts'
+import { requireActive } from './split-recipients.ts'
+import type { ChargeId } from './store.ts'
+
+/** So often a payer can ask for a new code, since each time is one more charge. */
+const MAX_RENEWALS = 10
+/** However short the old one could be paid, whoever asks for a new code has time to pay it. */
+const MIN_LIFETIME_S = 300
+
+/** The first of the charges that replace each other, the newest, and how many follow the first. */
+type Chain = { firstId: Uuid; newestId: Uuid; count: number }
+
+async function findChain(tx: Tx, { companyId, id }: ChargeId): Promise<Chain> {
+  const rows = await tx.query<{ first_id: Uuid; charge_id: Uuid | null }>({
+    name: 'find_renewals',
+    text: `select f.id as first_id, r.charge_id
+           from (select coalesce((select first_id from charge_renewals
+                   where company_id = $1 and charge_id = $2), $2::uuid) as id) f
+           left join charge_renewals r on r.company_id = $1 and r.first_id = f.id
+           order by r.charge_id desc`,
+    values: [companyId, id],
+  })
+  const renewed = rows.flatMap(({ charge_id }) => (charge_id === null ? [] : [charge_id]))
+  const firstId = rows[0]!.first_id
+  return { firstId, newestId: renewed[0] ?? firstId, count: renewed.length }
+}
+
+/** Whether the company lets payers ask for a new code of such a charge. */
+function isRenewable({ newCodes, suspendedAt }: Company, charge: Charge): boolean {
+  const { kind, status, payer, due, linkId } = charge
+  const isAllowed = kind === 'LINK' ? newCodes !== 'NONE' : kind === 'PIX' && newCodes === 'ALL'
+  // With a due date there would be a new one, without the fine of the old one. A sale by a link is
+  // made again on the page of the link.
+  const isPlain = payer !== null && due === null && linkId === null && !isSubscriptionLink(charge)
+  return isAllowed && isPlain && status === 'EXPIRED' && suspendedAt === null
+}
+
+/** What has become of an expired charge: the newest that replaces it, and whether one more may. */
+export type Renewal = { newest: Charge; canRenew: boolean }
+
+export async function findRenewal(
+  app: AppWithCharges,
+  company: Company,
+  charge: Charge,
+): Promise<Renewal> {
+  const { newestId, count } = await findChain(app.db, charge)
+  const newest = asOf(await findCharge(app, company.id, newestId), app.clock.now())
+  return { newest, canRenew: count < MAX_RENEWALS && isRenewable(company, newest) }
+}
+
+/** Another request has renewed the charge meanwhile. */
+const OVERTAKEN = new Error('another renewal was faster')
+
+/**
+ * Makes a charge like an expired one, for its payer, who has asked for it on its page. The first of
+ * the charges that replace each other is locked, so that never two of them are open. If the newest
+ * is open or paid, it is returned.
+ */
+export async function renewCharge(
+  app: AppWithCharges,
+  company: Company,
+  expired: Charge,
+  matchPaid: MatchPaid,
+): Promise<Charge> {
+  for (;;) {
+    const { newest, canRenew } = await findRenewal(app, company, expired)
+    if (newest.status === 'OPEN' || newest.status === 'COMPLETED') return newest
+    if (!canRenew) throw notPayable(newest.status)
+    // It may have been paid in time although we have not heard of it.
+    await matchPaid(newest)
+    const known = await findCharge(app, company.id, newest.id)
+    if (known.status === 'COMPLETED') continue
+    await requireActive(app, newest)
+    try {
+      return await insertRenewal(app, company, newest)
+    } catch (error) {
+      if (error !== OVERTAKEN) throw error
+    }
+  }
+}
+
+function insertRenewal(app: AppWithCharges, company: Company, newest: Charge): Promise<Charge> {
+  const { companyId, id, externalId, link, shipping } = newest
+  // The merchant knows the new charge by the reference of the old one.
+  const again = duplicate(app, newest, {}, () => Buffer.alloc(0))
+  const lifetime_s = Math.max(again.lifetime_s, MIN_LIFETIME_S)
+  const draft = { ...again, externalId, lifetime_s }
+  const address = shipping && openShipping(app.vault, newest, shipping)
+  const hasCode = !link?.needShipping || address !== null
+  let firstId: Uuid
+  return createInTransaction(app, company, draft, {
+    hasCode,
+    async before(tx) {
+      const chain = await findChain(tx, newest)
+      await lockCharge(tx, companyId, chain.firstId)
+      const locked = await findChain(tx, newest)
+      const current = await lockCharge(tx, companyId, id)
+      const isExpired = asOf(current, app.clock.now()).status === 'EXPIRED'
+      if (locked.newestId !== id || !isExpired) throw OVERTAKEN
+      firstId = chain.firstId
+    },
+    async after(tx, charge) {
+      await tx.query({
+        text: `insert into charge_renewals (company_id, charge_id, first_id, created_at)
+               values ($1, $2, $3, $4)`,
+        values: [companyId, charge.id, firstId, charge.createdAt],
+      })
+      if (address === null) return
+      const sealed = { ...charge, shipping: sealShipping(app.vault, charge, address) }
+      await record(tx, [{ charge: sealed, event: null, at: charge.createdAt }])
+    },
+  })
+}
