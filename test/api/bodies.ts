@@ -5,6 +5,7 @@ import { makeRecipient, makeSettled } from '../support/splits.ts'
 import { makeCustomer, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
 import { PATH, start } from '../support/withdrawals.ts'
 import { companyBodies } from './company-bodies.ts'
+import { linkBodies } from './link-bodies.ts'
 import { sandboxBodies } from './sandbox-bodies.ts'
 import {
   AMOUNT,
@@ -591,6 +592,7 @@ export const BODIES: BodyCase[] = [
   ...money,
   ...recipients,
   ...recurrences,
+  ...linkBodies,
   ...sandboxBodies,
-  ...companyBodies({ NAME, EMAIL, URL }),
+  ...companyBodies({ NAME, EMAIL, URL, PHONE }),
 ]

@@ -1,7 +1,7 @@
 import type { BodyCase } from './bodies.ts'
 import { NO_NUMBER } from './wrong-values.ts'
 
-type Wrong = Record<'NAME' | 'EMAIL' | 'URL', unknown[]>
+type Wrong = Record<'NAME' | 'EMAIL' | 'URL' | 'PHONE', unknown[]>
 
 /** An empty text is as if it were not sent. */
 const sent = (values: unknown[]) => values.filter((value) => value !== '')
@@ -25,7 +25,7 @@ const ruleFields = (rule: string): Record<string, unknown[]> => ({
 })
 
 /** The body that changes a company; it takes what is wrong of fields that others have too. */
-export const companyBodies = ({ NAME, EMAIL, URL }: Wrong): BodyCase[] => [
+export const companyBodies = ({ NAME, EMAIL, URL, PHONE }: Wrong): BodyCase[] => [
   {
     operationId: 'changeCompany',
     method: 'PUT',
@@ -41,6 +41,10 @@ export const companyBodies = ({ NAME, EMAIL, URL }: Wrong): BodyCase[] => [
       color: [5, true, null, {}, 'red', '#fff', '0f766e', '#0f766g', '#0f766e00'],
       imageUrl: sent(URL).filter((value) => value !== null),
       language: [5, true, null, {}, 'PT', 'pt-BR', 'fr'],
+      contactEmail: sent(EMAIL).filter((value) => value !== null),
+      contactPhone: sent(PHONE).filter((value) => value !== null),
+      contactWhatsapp: sent(PHONE).filter((value) => value !== null),
+      newCodes: [5, true, null, {}, 'ANY', 'links'],
     },
     prepare: async () => ({
       path: '/company',
@@ -54,6 +58,10 @@ export const companyBodies = ({ NAME, EMAIL, URL }: Wrong): BodyCase[] => [
         mailsReceipts: false,
         strictTaxIds: true,
         settlesExactPayments: true,
+        contactEmail: 'loja@example.com',
+        contactPhone: '1133334444',
+        contactWhatsapp: '11988887777',
+        newCodes: 'ALL',
       },
     }),
   },

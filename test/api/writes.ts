@@ -102,6 +102,18 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
     const { body } = await client.post('/charge/plan', plan)
     return bare(`/charge/plan/${(body.data ?? body).id}/cancel`)
   },
+  createReusableLink: async () => ({
+    method: 'POST',
+    path: '/link',
+    body: { title: 'Festa', amount: 1000 },
+    other: { title: 'Festa', amount: 1001 },
+  }),
+  changeReusableLink: async (client) => ({
+    method: 'PUT',
+    path: `/link/${await idOf(client, '/link', { title: 'Festa', amount: 1000 })}`,
+    body: { title: 'Baile' },
+    other: { title: 'Feira' },
+  }),
   createStaticCode: async () => ({
     method: 'POST',
     path: '/charge/pix/static',

@@ -11,9 +11,9 @@ const client = await api.client()
 const records = await makeRecords(api, client)
 const owner = await signIn(api, client.company, { hasSecondFactor: true })
 
-/** Where the menu and the tabs of a section lead. */
+/** Where the menu, the head and the tabs of a section lead. */
 async function pathsOnTop(): Promise<Set<string>> {
-  const paths = new Set<string>(SECTIONS.map(({ path }) => path))
+  const paths = new Set<string>([...SECTIONS.map(({ path }) => path), '/search'])
   for (const section of ['/developers', '/settings']) {
     const { text } = await owner.get(section)
     const tabs = /<nav class="section-tabs".*?<\/nav>/s.exec(text)![0]
@@ -24,8 +24,8 @@ async function pathsOnTop(): Promise<Set<string>> {
   return paths
 }
 
-/** What a button looks like, and what scripts and programs read. */
-const NO_PAGES = /\.(csv|ofx|html)$|^\/now$|\/(sign|letter|sample|preview)\b/
+/** What a button looks like, what scripts and programs read, and a screen that payers see. */
+const NO_PAGES = /\.(csv|ofx|html)$|^\/now$|\/(sign|letter|sample|preview)\b|^\/counter\/:id$/
 
 test('every page below a list has one link back, on top and nowhere else', async () => {
   const onTop = await pathsOnTop()

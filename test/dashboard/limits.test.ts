@@ -91,7 +91,7 @@ const CONNECTION = {
 
 /** A file whose reader stops after its beginning. */
 function openFile(member: Member): Promise<{ request: ClientRequest; status: number }> {
-  const url = `${api.url}${member.home}/settings/activity.csv`
+  const url = `${api.url}${member.home}/settings/activity.csv?author=all`
   return new Promise((resolve, reject) => {
     const headers = { cookie: member.cookie }
     const request = get(url, { headers, agent: false }, (reply: IncomingMessage) => {

@@ -40,8 +40,8 @@ const EXCEPTIONS = [
   '/balance/withdrawals/:id/confirm',
 ]
 
-/** Tables that say nothing about what a person changed. */
-const OTHERS = /^(activity|idempotency_keys|api_requests.*)$/
+/** Tables that say nothing about what a person changed of the company: views are of one person. */
+const OTHERS = /^(activity|saved_views|idempotency_keys|api_requests.*)$/
 
 /** A hash of the rows of the company in each table. */
 async function stateOf(companyId: string): Promise<Map<string, string>> {

@@ -38,7 +38,7 @@ test('somebody new accepts with a name and a password, once', async () => {
   const [letter] = await lettersOf(api, client.company.id)
   assert.equal(letter!.to, 'bia@example.com')
   assert.equal(letter!.subject, 'Convite para o painel de Padaria São João')
-  assert.match(letter!.text, /Ana Souza convidou você[\s\S]*Seu perfil: Somente leitura/)
+  assert.match(letter!.text, /Ana Souza convidou você[\s\S]*Sua função: Somente leitura/)
   assert.equal(pathIn(letter!), path)
   const page = await getPage(api, path)
   assert.match(page.text, /Convite para Padaria São João/)

@@ -235,6 +235,7 @@ test('each payment of a static code creates a paid charge', () => {
     customerId: null,
     payer: null,
     link: null,
+    linkId: null,
     due: null,
     noticeAt: null,
     split: null,

@@ -36,6 +36,7 @@ type Kind =
   | 'wd'
   | 'payment'
   | 'rcpt'
+  | 'link'
   | 'dispute'
 type Records = Record<Kind | 'request', string>
 const CODES: Record<Kind, string> = {
@@ -47,6 +48,7 @@ const CODES: Record<Kind, string> = {
   webhook: 'webhook_not_found',
   delivery: 'webhook_not_found',
   evt: 'event_not_found',
+  link: 'link_not_found',
   wd: 'withdrawal_not_found',
   payment: 'payment_not_found',
   rcpt: 'recipient_not_found',
@@ -74,6 +76,7 @@ async function makeRecords(client: Client): Promise<Records> {
     clnt: idOf(await client.post('/client', { ...payer(), status: 'ACTIVE' })),
     prod: idOf(await client.post('/product', product)),
     rcpt: await makeRecipient(client),
+    link: idOf(await client.post('/link', { title: 'Festa', amount: 1000 })),
     dispute: (await openDispute(client, (await makePaid(api, client, 700)).endToEndId)).id,
     webhook,
     delivery: idOf(tried),
@@ -129,6 +132,7 @@ const kindOf = ({ path }: Route): Kind => {
   if (/^.(account-balance|sandbox).withdraw/.test(path)) return 'wd'
   if (path.startsWith('/recipient')) return 'rcpt'
   if (/^(.sandbox)?.dispute/.test(path)) return 'dispute'
+  if (path.startsWith('/link')) return 'link'
   if (path.startsWith('/client')) return 'clnt'
   if (path.startsWith('/product')) return 'prod'
   if (path.startsWith('/webhook/delivery')) return 'delivery'
@@ -142,6 +146,10 @@ const subscribed = {
   productId: await makeRecurring(stranger),
   customerId: await makeCustomer(stranger),
 }
+
+/** A link of the stranger's own, which a change could give the products of others. */
+const linkOfStranger: string = (await stranger.post('/link', { title: 'Minha', amount: 700 })).body
+  .data.id
 
 const unmatchedOfStranger = await makeUnmatched(api, stranger, 700)
 
@@ -212,6 +220,29 @@ const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
         { headers },
       ),
   },
+  ...(['POST', 'PUT'] as const).flatMap((method) => {
+    const path = method === 'POST' ? '/link' : `/link/${linkOfStranger}`
+    const send = (json: object, headers: Record<string, string>) =>
+      stranger.call(method, path, { json, headers })
+    return [
+      {
+        name: `${method} /link items[].productId`,
+        kind: 'prod' as const,
+        ask: (id: string, headers: Record<string, string>) => {
+          const items = [{ productId: decodeURIComponent(id), quantity: 1 }]
+          return send({ title: 'Minha', items }, headers)
+        },
+      },
+      {
+        name: `${method} /link split[].recipientId`,
+        kind: 'rcpt' as const,
+        ask: (id: string, headers: Record<string, string>) => {
+          const split = [{ recipientId: decodeURIComponent(id), percent: 1000 }]
+          return send({ title: 'Minha', amount: 700, split }, headers)
+        },
+      },
+    ]
+  }),
   ...(
     [
       ['/charge/pix', { amount: 700, customer: payer() }],
@@ -238,6 +269,8 @@ test('every id that a body or a query can name is tried here', () => {
   assert.deepEqual(named.sort(), [
     'acceptPayment chargeId',
     'changeCustomer id',
+    'changeReusableLink items[0].productId',
+    'changeReusableLink split[0].recipientId',
     'createPaymentLink customerId',
     'createPaymentLink items[0].productId',
     'createPaymentLink split[0].recipientId',
@@ -248,12 +281,16 @@ test('every id that a body or a query can name is tried here', () => {
     'createRecurrenceTemplate customerId',
     'createRecurrenceTemplate productId',
     'createRecurrenceTemplate split[0].recipientId',
+    'createReusableLink items[0].productId',
+    'createReusableLink split[0].recipientId',
     'listCharges customerId',
     'listCharges endToEndId',
+    'listCharges linkId',
     'listDisputes chargeId',
     'listRequests keyId',
     'summarizeCharges customerId',
     'summarizeCharges endToEndId',
+    'summarizeCharges linkId',
   ])
 })
 
