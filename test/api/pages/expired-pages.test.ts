@@ -177,6 +177,40 @@ test('at a real bank a charge that was paid in time is not made again', async ()
   assert.equal(client.bank.seen('PUT /cob/{txid}'), 1)
 })
 
+test('where the bank does not say whether a charge was paid in time, nobody pays it again', async () => {
+  const client = await openBanked(api, { callbacks: false })
+  const url = await linkTo(api, client, { total: 5000, expiresIn: 60 })
+  await post(url)
+  const [charge] = await charges(client)
+  client.bank.payer.pay(charge.brCode)
+  api.clock.advance(61)
+  client.bank.faults.next('GET /cob/{txid}', '5xx', 5)
+  assert.equal((await renew(url)).status, 503)
+  client.bank.faults.clear()
+  assert.equal((await charges(client)).length, 1)
+  await renew(url)
+  assert.deepEqual(
+    (await charges(client)).map(({ status }: { status: string }) => status),
+    ['COMPLETED'],
+  )
+})
+
+test('whoever has paid late is not asked to pay again, until the money has gone back', async () => {
+  const client = await api.client()
+  const url = await linkTo(api, client, { total: 5000, expiresIn: 60 })
+  await post(url)
+  const [charge] = await charges(client)
+  await expire()
+  const endToEndId = await pay(api, charge.brCode)
+  assert.doesNotMatch((await get(url)).text, BUTTON)
+  assert.equal((await renew(url)).status, 409)
+  assert.equal((await charges(client)).length, 1)
+  const back = await client.post(`/payment/unmatched/${endToEndId}/refund`, {})
+  assert.equal(back.status, 201, back.text)
+  await runTasks(api)
+  assert.match((await get(url)).text, BUTTON)
+})
+
 test('at a real bank a new charge has a code of the bank, and only one is open', async () => {
   const client = await openBanked(api)
   const url = await linkTo(api, client, { total: 5000, expiresIn: 60 })
