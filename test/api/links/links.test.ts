@@ -191,6 +191,18 @@ test('a payer whose page shows another price is shown the new one first', async 
   assert.ok(await buy({ ...link, amount: 1700 }))
 })
 
+test('a form that is sent again after the price has changed makes a charge of the new one', async () => {
+  const client = await api.client()
+  const link = await make(client)
+  const same = { once: 'the same form' }
+  assert.ok(await buy(link, same))
+  await client.put(`/link/${link.id}`, { amount: 1000 })
+  assert.equal(await buy(link, same), null)
+  assert.ok(await buy({ ...link, amount: 1000 }, same))
+  const [newest] = await chargesOf(client, link)
+  assert.equal(newest.total, 1000)
+})
+
 test('the price of products is theirs when they are sold, times the quantity', async () => {
   const client = await api.client()
   const bread = await productOf(client, { name: 'Pão', price: 700 })
