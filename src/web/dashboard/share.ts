@@ -73,7 +73,7 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 export const whatsAppUrl = (text: string, phone?: string): string =>
   `https://wa.me/${phone && /^\d{10,11}$/.test(phone) ? `55${phone}` : ''}?text=${encoded(text)}`
 
-/** The lines of a mail end as its standard says. Its subject is one line, after which come others. */
+/** The lines of a mail end as its standard says. A subject of two lines might write a field. */
 const mailUrl = (subject: string, text: string, to = ''): string =>
   `mailto:${encoded(to).replace('%40', '@')}?subject=${encoded(oneLine(subject))}&body=${encoded(text.replaceAll('\n', '\r\n'))}`
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { openBanked } from '../../support/bank.ts'
+import { signIn } from '../../support/dashboard.ts'
 import { ADDRESS, at, linkTo } from '../../support/pages.ts'
 import { pay } from '../../support/payments.ts'
 import { runTasks } from '../../support/tasks.ts'
@@ -65,6 +66,9 @@ test('all pages of a sale lead to the newest charge, also when it is paid', asyn
   assert.equal(one.to, other.to)
   const [newest] = await charges(client)
   await pay(api, newest.brCode)
+  const [, , { id }] = await charges(client)
+  const owner = await signIn(api, client.company)
+  assert.match((await owner.get(`/charges/${id}`)).text, /O novo código já foi pago/)
   for (const url of [first, second]) {
     assert.equal((await get(url)).to, one.to)
     assert.equal((await renew(url)).to, one.to)
