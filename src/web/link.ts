@@ -14,6 +14,7 @@ import {
   priceOf,
   type ReusableLink,
   remainingOf,
+  SLUG_FORM,
   stateOf,
 } from '../core/links/rules.ts'
 import { noteLinkOpening, sell } from '../core/links/sales.ts'
@@ -46,6 +47,7 @@ type Named = { Params: { company: string; slug: string } }
 
 /** Sales of one link to one address, so that nobody reserves a whole stock without paying. */
 const SALES = { perSecond: 1 / 60, burst: 10 }
+const SLUG = new RegExp(SLUG_FORM)
 /** If fewer are left, the page says how many. */
 const FEW = 10
 /** What a payer of a link need not give. */
@@ -91,7 +93,9 @@ async function lookUp(front: FullFront, request: FastifyRequest<Named>): Promise
   const id = idOfSuffix(suffix.toLowerCase())
   const app = await placeOf(front, id ?? undefined)
   const company = id && (await findCompany(app.db, id))
-  const link = company && (await findBySlug(app.db, company.id, slug.toLowerCase()))
+  // No other text is an address, and the database takes not every text.
+  const isSlug = SLUG.test(slug.toLowerCase())
+  const link = company && isSlug && (await findBySlug(app.db, company.id, slug.toLowerCase()))
   if (!company || !link) throw problem('link_not_found')
   const own = withCompanyClock(forCompany(app, company), company)
   const items = await itemsOf(own.db, company.id, link).catch((error) => {

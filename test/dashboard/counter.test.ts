@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { readSale, sellAtCounter } from '../../src/core/charges/counter.ts'
+import { LEASE_S } from '../../src/core/due.ts'
+import { newId } from '../../src/lib/ids.ts'
+import { toCents } from '../../src/lib/money.ts'
+import { removeOrphans } from '../../src/worker/due.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked } from '../support/bank.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
@@ -85,6 +90,32 @@ test('at a real bank a sale names no debtor, and a form that is sent twice leave
     [shop.company.id],
   )
   assert.equal(orphans.length, 1)
+})
+
+test('a sale whose code is being taken back at the bank is not written', async () => {
+  const shop = await openBanked(api, { callbacks: false })
+  const sale = readSale(newId(), toCents(500), null)
+  const selling = sellAtCounter(api.app, await shop.fresh(), sale, async (insert) => {
+    // A worker began to remove the code while the bank was waited for.
+    await api.rows('update charge_intents set attempts = 1 where company_id = $1', [
+      shop.company.id,
+    ])
+    return api.app.db.transaction(insert)
+  })
+  await assert.rejects(selling, { code: 'provider_unavailable' })
+  const made = await api.rows('select 1 from charges where company_id = $1', [shop.company.id])
+  assert.equal(made.length, 0)
+})
+
+test('the code of a sale stays at the bank, whenever the task runs', async () => {
+  const shop = await openBanked(api, { callbacks: false })
+  const owner = await signIn(api, shop.company, { hasSecondFactor: true })
+  const { brCode } = await sell(owner, '5,00')
+  api.clock.advance(LEASE_S + 61)
+  await removeOrphans.run(api.app)
+  const states = [...shop.bank.state().charges.values()].map(({ status }) => status)
+  assert.deepEqual(states, ['ATIVA'])
+  assert.ok(brCode)
 })
 
 test('an amount that is none, and a long description, are refused at their fields', async () => {

@@ -49,6 +49,14 @@ test('WhatsApp opens in a new tab, for the payer, with amount and link, and asks
   assert.match(headers.get('content-security-policy')!, /default-src 'none'.*connect-src 'self'/)
 })
 
+test('no title writes another line of the head of an e-mail', async () => {
+  const made = await client.post('/link', { title: 'Bolo\r\nBcc: x@y.example', amount: 500 })
+  const { text } = await owner.get(`/links/${made.body.data.id}`)
+  const [url] = linksIn(text, mailto)
+  assert.equal(url!.searchParams.get('subject'), 'Bolo Bcc: x@y.example')
+  assert.deepEqual([...url!.searchParams.keys()], ['subject', 'body'])
+})
+
 test('an e-mail is prepared with subject, lines and address', async () => {
   const { id } = await makeCharge(client, 4990, { customer })
   const { text } = await owner.get(`/charges/${id}/share`)

@@ -85,6 +85,11 @@ const pt = {
   receipt: (link: string) => `Comprovante: ${link}`,
   expired: (at: string) => `O prazo para pagar terminou em ${at}. O código não vale mais.`,
   askAgain: 'Se ainda quiser pagar, peça um novo link.',
+  renewed: {
+    OPEN: (link: string) => `Já existe um novo código. Pague por aqui:\n${link}`,
+    COMPLETED: (link: string) =>
+      `O novo código já foi pago: você não precisa fazer nada.\nComprovante: ${link}`,
+  },
   canceled: 'Ela foi cancelada. O código não vale mais, e você não precisa pagar nada.',
   arrived: ARRIVED_PT,
   rest: (amount: string) => `Sobraram ${amount} do seu Pix.`,
@@ -145,6 +150,11 @@ const en: ExplainTexts = {
   receipt: (link) => `Receipt: ${link}`,
   expired: (at) => `The time to pay ended on ${at}. The code is no longer valid.`,
   askAgain: 'If you still want to pay, ask for a new link.',
+  renewed: {
+    OPEN: (link) => `There is a new code already. Pay here:\n${link}`,
+    COMPLETED: (link) =>
+      `The new code has been paid already: there is nothing to do.\nReceipt: ${link}`,
+  },
   canceled: 'It was canceled. The code is no longer valid, and you do not have to pay anything.',
   arrived: ARRIVED_EN,
   rest: (amount) => `${amount} of your Pix were left.`,

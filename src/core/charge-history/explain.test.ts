@@ -94,6 +94,7 @@ const of = (charge: Charge, more: Partial<Explained> = {}): string =>
       refunds: [],
       disputes: [],
       collection: null,
+      renewed: null,
       link: charge.status === 'OPEN' || charge.status === 'COMPLETED' ? link : null,
       now,
       ...more,
@@ -197,6 +198,17 @@ test('an expired charge is not to be paid; a Pix after it waits for a decision',
   assert.doesNotMatch(late, /peça um novo link/)
 })
 
+test('whoever has got a new code is told of it, and not asked to pay twice', () => {
+  const expired = chargeOf({ status: 'EXPIRED', paymentStatus: 'EXPIRED' })
+  const open = { renewed: { status: 'OPEN', link } } as const
+  assert.match(of(expired, open), /Já existe um novo código\. Pague por aqui:\n.*\/pay\/token/)
+  const late = of(expired, { ...open, unmatched: [paymentOf({ reason: 'LATE' })] })
+  assert.doesNotMatch(late, /\/pay\/token/)
+  const done = of(expired, { renewed: { status: 'COMPLETED', link } })
+  assert.match(done, /já foi pago: você não precisa fazer nada\.\nComprovante: .*\/pay\/token/)
+  assert.doesNotMatch(done, /peça um novo link/)
+})
+
 test('a canceled charge is not to be paid', () => {
   assert.match(of(chargeOf({ status: 'CANCELED' })), /foi cancelada.*não precisa pagar nada/)
 })
@@ -253,7 +265,15 @@ test('a sale without a payer greets nobody by name', () => {
 
 test('English is said in English', () => {
   const charge = chargeOf(paid)
-  const given = { company, charge, unmatched: [], refunds: [], disputes: [], collection: null }
+  const given = {
+    company,
+    charge,
+    unmatched: [],
+    refunds: [],
+    disputes: [],
+    collection: null,
+    renewed: null,
+  }
   assert.match(explain({ ...given, link, now }, 'en'), /We received your Pix of R\$ 49,90 on/)
 })
 
@@ -296,6 +316,7 @@ test('no combination has an id of ours, an empty place, or a request to pay what
         ),
         disputes: disputes.map((status) => disputeOf({ status })),
         collection: null,
+        renewed: null,
         link: isOpen || charge.status === 'COMPLETED' ? link : null,
         now,
       }

@@ -23,6 +23,8 @@ export type Explained = {
   disputes: Dispute[]
   /** How the payer's bank collects it. Null: it does not. */
   collection: Pick<Billing, 'dueOn' | 'nextAt'> | null
+  /** The charge that its payer got in its place when it had expired, and the page of that. */
+  renewed: { status: Charge['status']; link: string } | null
   /** The page of the charge: to pay it, or with its receipt. Null: it has none. */
   link: string | null
   now: Date
@@ -74,8 +76,14 @@ function stateText(given: Explained, texts: ExplainTexts): string {
   const end = charge.due
     ? formatDay(lastDayToPay(charge.due.terms))
     : formatMoment(charge.expiresAt)
-  const isToPay = given.unmatched.every(({ status }) => status === 'REFUNDED')
-  return sentences(texts.expired(end), isToPay && texts.askAgain)
+  return sentences(texts.expired(end), againText(given, texts))
+}
+
+/** How an expired charge is paid after all. Nobody whose money is here is asked to pay again. */
+function againText({ renewed, unmatched }: Explained, texts: ExplainTexts): string | false {
+  if (renewed?.status === 'COMPLETED') return texts.renewed.COMPLETED(renewed.link)
+  if (unmatched.some(({ status }) => status !== 'REFUNDED')) return false
+  return renewed?.status === 'OPEN' ? texts.renewed.OPEN(renewed.link) : texts.askAgain
 }
 
 /** Whoever has paid something already is not asked to pay before that is decided. */

@@ -51,7 +51,7 @@ type Showing<T> = {
 }
 
 /** Asks the bank whether a charge was paid, and matches its payments. */
-export type MatchPaid = (charge: Charge) => Promise<void>
+export type MatchPaid = (charge: Charge) => Promise<unknown>
 
 /** Creates a charge, or finds the open one that the same request has created before. */
 export async function createCharge<T extends object>(

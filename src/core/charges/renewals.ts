@@ -1,7 +1,8 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
 import type { Company } from '../companies/rules.ts'
-import { duplicate, findCharge, type MatchPaid } from './commands.ts'
+import { duplicate, findCharge } from './commands.ts'
 import type { AppWithCharges } from './group.ts'
 import { createInTransaction } from './in-transaction.ts'
 import { lockCharge, record } from './record.ts'
@@ -43,6 +44,16 @@ function isRenewable({ newCodes, suspendedAt }: Company, charge: Charge): boolea
   return isAllowed && isPlain && status === 'EXPIRED' && suspendedAt === null
 }
 
+/** Whether money that named a charge has not gone back, so that nobody is asked to pay again. */
+async function hasPayments(tx: Tx, { companyId, id }: ChargeId): Promise<boolean> {
+  const rows = await tx.query({
+    text: `select from payments where company_id = $1 and charge_id = $2
+             and reason is not null and status <> 'REFUNDED' limit 1`,
+    values: [companyId, id],
+  })
+  return rows.length > 0
+}
+
 /** What has become of an expired charge: the newest that replaces it, and whether one more may. */
 export type Renewal = { newest: Charge; canRenew: boolean }
 
@@ -53,7 +64,8 @@ export async function findRenewal(
 ): Promise<Renewal> {
   const { newestId, count } = await findChain(app.db, charge)
   const newest = asOf(await findCharge(app, company.id, newestId), app.clock.now())
-  return { newest, canRenew: count < MAX_RENEWALS && isRenewable(company, newest) }
+  const mayRenew = count < MAX_RENEWALS && isRenewable(company, newest)
+  return { newest, canRenew: mayRenew && !(await hasPayments(app.db, newest)) }
 }
 
 /** Another request has renewed the charge meanwhile. */
@@ -62,22 +74,24 @@ const OVERTAKEN = new Error('another renewal was faster')
 /**
  * Makes a charge like an expired one, for its payer, who has asked for it on its page. The first of
  * the charges that replace each other is locked, so that never two of them are open. If the newest
- * is open or paid, it is returned.
+ * is open or paid, it is returned. `matchPaid` asks the bank whether a charge was paid, and returns
+ * whether that is known.
  */
 export async function renewCharge(
   app: AppWithCharges,
   company: Company,
   expired: Charge,
-  matchPaid: MatchPaid,
+  matchPaid: (charge: Charge) => Promise<boolean>,
 ): Promise<Charge> {
   for (;;) {
     const { newest, canRenew } = await findRenewal(app, company, expired)
     if (newest.status === 'OPEN' || newest.status === 'COMPLETED') return newest
     if (!canRenew) throw notPayable(newest.status)
     // It may have been paid in time although we have not heard of it.
-    await matchPaid(newest)
+    if (!(await matchPaid(newest))) throw problem('provider_unavailable')
     const known = await findCharge(app, company.id, newest.id)
     if (known.status === 'COMPLETED') continue
+    if (await hasPayments(app.db, newest)) throw notPayable(newest.status)
     await requireActive(app, newest)
     try {
       return await insertRenewal(app, company, newest)

@@ -2,6 +2,7 @@ import type { Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
 import { invalid } from '../../lib/problems.ts'
 import { MAX_AMOUNT, MIN_CHARGE } from '../../pix/amounts.ts'
+import { isLocalDate, localDateOf } from '../../pix/local-time.ts'
 import { type Item, itemTotal, type Split } from '../charges/rules.ts'
 
 export const MAX_TITLE = 120
@@ -111,6 +112,9 @@ export function faultsOf(terms: LinkTerms, items: Item[]): string[] {
   const most = price === null ? null : price * BigInt(maxQuantity)
   const bounds = openAmount && boundsOf(openAmount)
   const found = [
+    terms.endsAt !== null &&
+      !isLocalDate(localDateOf(terms.endsAt)) &&
+      'endsAt: must be a day from 2000 to 2999',
     maxQuantity < minQuantity && 'maxQuantity: must not be less than minQuantity',
     openAmount && maxQuantity > 1 && 'maxQuantity: must be 1 where the payer types the amount',
     bounds && bounds.max < bounds.min && 'openAmount.max: must not be less than openAmount.min',
@@ -126,14 +130,12 @@ export function faultsOf(terms: LinkTerms, items: Item[]): string[] {
   return found.filter((fault) => typeof fault === 'string')
 }
 
-/** The least that a purchase may cost. */
-export const leastOf = (terms: LinkTerms, items: Item[]): Cents =>
-  toCents(
-    Number(
-      (priceOf(terms, items) ?? BigInt(boundsOf(terms.openAmount!).min)) *
-        BigInt(terms.minQuantity),
-    ),
-  )
+/** The least that a purchase may cost. If its products have become too dear, as much as may be. */
+export function leastOf(terms: LinkTerms, items: Item[]): Cents {
+  const price = priceOf(terms, items) ?? BigInt(boundsOf(terms.openAmount!).min)
+  const least = price * BigInt(terms.minQuantity)
+  return toCents(least > MAX_AMOUNT ? MAX_AMOUNT : Number(least))
+}
 
 /** How many a payer wants, and what they want to pay if they may type it. */
 export type Order = { quantity: number; amount: number | null }

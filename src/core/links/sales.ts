@@ -36,10 +36,11 @@ function draftOf(
   const { person, quantity, amount, shipping, once } = purchase
   const sealed = sealPayer(app.vault, company.id, person)
   const sold = items.map((item): Item => ({ ...item, quantity: item.quantity * quantity }))
-  const asked = JSON.stringify([person, quantity, amount, shipping])
+  const total = totalOf(link, items, purchase)
+  const asked = JSON.stringify([person, quantity, amount, shipping, total])
   return {
     kind: 'LINK',
-    amount: totalOf(link, items, purchase),
+    amount: total,
     devMode: false,
     // The same form finds its charge again by these, as a request of the API does.
     externalId: link.slug,

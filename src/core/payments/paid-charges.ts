@@ -37,14 +37,18 @@ export async function matchBeforeExpiry(
   return charges.filter(mayExpire).map(({ id }) => id)
 }
 
-/** Asks the bank about one charge that is past its deadline, before another replaces it. */
+/**
+ * Asks the bank about one charge that is past its deadline, before another replaces it. Returns
+ * whether that is known: false if the bank has not answered.
+ */
 export async function matchBeforeReplacement(
   app: Uses<'clock' | 'db' | 'providers' | 'systemClock' | 'vault'>,
   company: Company,
   charge: Charge,
-): Promise<void> {
+): Promise<boolean> {
   const bank = app.providers.bankOf(company)
-  if (bank && isKnownToBank(charge)) await matchPaid(app, company, bank, [charge])
+  if (!bank || !isKnownToBank(charge)) return true
+  return !(await matchPaid(app, company, bank, [charge])).has(charge.id)
 }
 
 const isKnownToBank = ({ brCode, devMode }: Charge): boolean => brCode !== null && !devMode

@@ -1,7 +1,9 @@
 import { find as findBilling } from '../../core/billings/store.ts'
-import { explain } from '../../core/charge-history/explain.ts'
+import { type Explained, explain } from '../../core/charge-history/explain.ts'
 import type { History } from '../../core/charge-history/history.ts'
 import { checkoutUrl } from '../../core/charges/addresses.ts'
+import { findRenewal } from '../../core/charges/renewals.ts'
+import type { Charge } from '../../core/charges/rules.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
 import type { Refund } from '../../core/refunds/rules.ts'
 import { listOfPayments } from '../../core/refunds/store.ts'
@@ -27,6 +29,7 @@ export async function explainCard(visit: Visit, history: History): Promise<Html>
       disputes: history.disputes,
       collection:
         charge.recurrenceId === null ? null : await findBilling(app.db, company.id, charge.id),
+      renewed: await renewedOf(visit, charge),
       link: isShared(charge) ? checkoutUrl(app, charge) : null,
       now: app.clock.now(),
     },
@@ -39,6 +42,13 @@ export async function explainCard(visit: Visit, history: History): Promise<Html>
 <pre class="explain-text" tabindex="0" aria-label="${texts.title}">${text}</pre>
 <div class="actions"><button type="button" class="button slim js" data-copy="${text}" data-copied="${texts.copied}">${icon('copy')}<span aria-live="polite"><span>${texts.copy}</span></span></button><a class="button quiet slim" href="${whatsAppUrl(text, phone)}" target="_blank" rel="noopener noreferrer">${icon('chat')}<span>WhatsApp</span></a></div></details>`
   return card(null, content)
+}
+
+/** The charge that the payer of an expired one has got in its place. */
+async function renewedOf({ app, company }: Visit, charge: Charge): Promise<Explained['renewed']> {
+  if (charge.status !== 'EXPIRED') return null
+  const { newest } = await findRenewal(app, company, charge)
+  return newest.id === charge.id ? null : { status: newest.status, link: checkoutUrl(app, newest) }
 }
 
 /** What went back of payments that are of no charge. */

@@ -1,4 +1,5 @@
 import type { Language } from '../../lib/language.ts'
+import { oneLine } from '../../lib/one-line.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
@@ -72,9 +73,9 @@ const encoded = (text: string): string => encodeURIComponent(text.toWellFormed()
 export const whatsAppUrl = (text: string, phone?: string): string =>
   `https://wa.me/${phone && /^\d{10,11}$/.test(phone) ? `55${phone}` : ''}?text=${encoded(text)}`
 
-/** The lines of a mail end as its standard says. */
+/** The lines of a mail end as its standard says. A subject of two lines might write a field. */
 const mailUrl = (subject: string, text: string, to = ''): string =>
-  `mailto:${encoded(to).replace('%40', '@')}?subject=${encoded(subject)}&body=${encoded(text.replaceAll('\n', '\r\n'))}`
+  `mailto:${encoded(to).replace('%40', '@')}?subject=${encoded(oneLine(subject))}&body=${encoded(text.replaceAll('\n', '\r\n'))}`
 
 const pt = {
   title: 'Enviar ao cliente',

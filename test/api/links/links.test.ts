@@ -191,6 +191,18 @@ test('a payer whose page shows another price is shown the new one first', async 
   assert.ok(await buy({ ...link, amount: 1700 }))
 })
 
+test('a form that is sent again after the price has changed makes a charge of the new one', async () => {
+  const client = await api.client()
+  const link = await make(client)
+  const same = { once: 'the same form' }
+  assert.ok(await buy(link, same))
+  await client.put(`/link/${link.id}`, { amount: 1000 })
+  assert.equal(await buy(link, same), null)
+  assert.ok(await buy({ ...link, amount: 1000 }, same))
+  const [newest] = await chargesOf(client, link)
+  assert.equal(newest.total, 1000)
+})
+
 test('the price of products is theirs when they are sold, times the quantity', async () => {
   const client = await api.client()
   const bread = await productOf(client, { name: 'Pão', price: 700 })
@@ -331,11 +343,45 @@ test('links of another company, and addresses that nobody has, do not exist', as
   for (const path of [
     `/l/${suffixOf(other.company.id)}/${link.slug}`,
     `/l/${suffixOf(client.company.id)}/nada`,
+    `/l/${suffixOf(client.company.id)}/${link.slug}%00`,
     `/l/x/${link.slug}`,
     `/l/${suffixOf(client.company.id)}/${encodeURIComponent("' or 1=1 --")}`,
   ]) {
     assert.equal((await fetch(api.url + path)).status, 404, path)
   }
+})
+
+test('a link whose products have become too dear is shown, and sells nothing', async () => {
+  const client = await api.client()
+  const productId = await productOf(client, { name: 'Pão', price: 500 })
+  const fields = { name: 'Ana', taxId: payer().taxId, pixKey: 'ana2@example.com' }
+  const recipientId = (await client.post('/recipient', fields)).body.data.id
+  const link = await make(client, {
+    amount: undefined,
+    items: [{ productId, quantity: 1_000_000 }],
+    split: [{ recipientId, percent: 1000 }],
+  })
+  await client.put(`/product/${productId}`, { price: 999_999_999_999 })
+  const shown = await client.get(`/link/${link.id}`)
+  assert.equal(shown.status, 200, shown.text)
+  assert.equal(shown.body.data.split[0].recipientId, recipientId)
+  assert.equal((await fetch(at(api, link.url))).status, 200)
+  assert.equal(await buy(link, { price: '999999999999000000' }), null)
+})
+
+test('a link ends on a day that its page can write', async () => {
+  const client = await api.client()
+  const link = await make(client)
+  for (const endsAt of [
+    '9999-12-31T23:59:59-23:00',
+    '3000-01-02T12:00:00Z',
+    '0000-01-01T00:00:00Z',
+  ]) {
+    const refused = await client.put(`/link/${link.id}`, { endsAt })
+    assert.match(faultsOf(refused)[0], /^endsAt: must be a day/, endsAt)
+  }
+  await client.put(`/link/${link.id}`, { endsAt: '2999-12-30T23:59:59Z' })
+  assert.match(await (await fetch(at(api, link.url))).text(), /Vendas até/)
 })
 
 test('an address for shipping is asked for with the payer, and is kept with the charge', async () => {

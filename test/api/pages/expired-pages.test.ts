@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Client, payer, startApi } from '../../support/api.ts'
 import { openBanked } from '../../support/bank.ts'
+import { signIn } from '../../support/dashboard.ts'
 import { ADDRESS, at, linkTo } from '../../support/pages.ts'
 import { pay } from '../../support/payments.ts'
 import { runTasks } from '../../support/tasks.ts'
@@ -65,6 +66,9 @@ test('all pages of a sale lead to the newest charge, also when it is paid', asyn
   assert.equal(one.to, other.to)
   const [newest] = await charges(client)
   await pay(api, newest.brCode)
+  const [, , { id }] = await charges(client)
+  const owner = await signIn(api, client.company)
+  assert.match((await owner.get(`/charges/${id}`)).text, /O novo código já foi pago/)
   for (const url of [first, second]) {
     assert.equal((await get(url)).to, one.to)
     assert.equal((await renew(url)).to, one.to)
@@ -175,6 +179,40 @@ test('at a real bank a charge that was paid in time is not made again', async ()
     ['COMPLETED'],
   )
   assert.equal(client.bank.seen('PUT /cob/{txid}'), 1)
+})
+
+test('where the bank does not say whether a charge was paid in time, nobody pays it again', async () => {
+  const client = await openBanked(api, { callbacks: false })
+  const url = await linkTo(api, client, { total: 5000, expiresIn: 60 })
+  await post(url)
+  const [charge] = await charges(client)
+  client.bank.payer.pay(charge.brCode)
+  api.clock.advance(61)
+  client.bank.faults.next('GET /cob/{txid}', '5xx', 5)
+  assert.equal((await renew(url)).status, 503)
+  client.bank.faults.clear()
+  assert.equal((await charges(client)).length, 1)
+  await renew(url)
+  assert.deepEqual(
+    (await charges(client)).map(({ status }: { status: string }) => status),
+    ['COMPLETED'],
+  )
+})
+
+test('whoever has paid late is not asked to pay again, until the money has gone back', async () => {
+  const client = await api.client()
+  const url = await linkTo(api, client, { total: 5000, expiresIn: 60 })
+  await post(url)
+  const [charge] = await charges(client)
+  await expire()
+  const endToEndId = await pay(api, charge.brCode)
+  assert.doesNotMatch((await get(url)).text, BUTTON)
+  assert.equal((await renew(url)).status, 409)
+  assert.equal((await charges(client)).length, 1)
+  const back = await client.post(`/payment/unmatched/${endToEndId}/refund`, {})
+  assert.equal(back.status, 201, back.text)
+  await runTasks(api)
+  assert.match((await get(url)).text, BUTTON)
 })
 
 test('at a real bank a new charge has a code of the bank, and only one is open', async () => {
