@@ -117,6 +117,27 @@ test('a month that nobody has looked at is closed as it was at its end', async (
   assert.equal(pages[0], pages[1])
 })
 
+test('a Pix that waited at the end of a month is listed, also if the bank names its charge later', async () => {
+  const { api, client } = await opened()
+  const { id } = await makeCharge(client, 700, { expiresIn: 30 * DAY_S })
+  const pix = { endToEndId: 'E99999999named', amount: toCents(700), receivedAt: api.clock.now() }
+  const match = (txid: string | null) =>
+    api.app.db.transaction((tx) =>
+      matchPayments(tx, api.app, client.company, [{ ...pix, txid }], {
+        source: 'simulated',
+        now: api.clock.now(),
+      }),
+    )
+  await match(null)
+  at(api, '2026-09-01T03:30:00Z')
+  await match(chargeTxid(fromPublic('charge', id)!))
+  at(api, '2026-09-01T05:00:00Z')
+  const page = await look(api, client, '/closing/2026-08')
+  assert.match(page, /E99999999named.*R\$ 7,00/s)
+  assert.doesNotMatch(await look(api, client, '/closing/2026-09'), /E99999999named/)
+  await requireFigures(api, client)
+})
+
 test('the month that is running is open, and closes an hour after its end', async () => {
   const { api, client } = await opened()
   await makePaid(api, client, 1000)
