@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { closeMonth } from '../../src/core/closings/commands.ts'
+import { closeMonth, prepareFigures } from '../../src/core/closings/commands.ts'
 import { withCompanyClock } from '../../src/core/companies/clock.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { matchPayments } from '../../src/core/payments/match.ts'
@@ -203,6 +203,24 @@ test('the worker closes months and counts, so that nobody has to look first', as
     [client.company.id],
   )) as [{ entries: number }]
   assert.equal(closed[0]!.last_entry, entries)
+})
+
+test('of a clock that was moved by years the worker closes some months at a time, in their order', async () => {
+  const { api, client } = await opened()
+  await makePaid(api, client, 1000)
+  at(api, '2029-08-20T15:00:00Z')
+  const company = (await findCompany(api.app.db, client.company.id))!
+  const closed = async () => {
+    await prepareFigures(withCompanyClock(api.app, company), company)
+    const rows = await api.rows<{ month: string }>(
+      'select month::text from closings where company_id = $1 order by month',
+      [company.id],
+    )
+    return [rows.length, rows.at(-1)!.month]
+  }
+  assert.deepEqual(await closed(), [24, '2028-07-01'])
+  assert.deepEqual(await closed(), [36, '2029-07-01'])
+  assert.deepEqual(await closed(), [36, '2029-07-01'])
 })
 
 test('a sandbox closes its months by its own clock', async () => {
