@@ -135,6 +135,9 @@ test('a Pix that waited at the end of a month is listed, also if the bank names 
   const page = await look(api, client, '/closing/2026-08')
   assert.match(page, /E99999999named.*R\$ 7,00/s)
   assert.doesNotMatch(await look(api, client, '/closing/2026-09'), /E99999999named/)
+  const member = await signIn(api, client.company)
+  const { location } = await member.get('/unmatched/E99999999named')
+  assert.equal(location, `${member.home}/charges/${id}`)
   await requireFigures(api, client)
 })
 
