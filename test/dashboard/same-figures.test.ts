@@ -68,7 +68,7 @@ async function trade(client: Client): Promise<void> {
   await runTasks(api)
 }
 
-/** The last day of August: a dispute that is lost beside a refund, one that is open, a withdrawal. */
+/** 31 August: a dispute that is lost beside a refund, one that is open, and a withdrawal. */
 async function endMonth(client: Client): Promise<void> {
   goTo('2026-08-31T22:00:00')
   const disputed = await makePaid(api, client, 5000)
