@@ -16,6 +16,7 @@ import {
   finePaid,
   interestPaid,
   KINDS,
+  MOVED_BY,
   opening,
   type Posting,
   paymentAccepted,
@@ -104,6 +105,15 @@ for (const [posting, named, effects] of RECIPES) {
 
 test('there is no kind without its recipe', () => {
   assert.deepEqual([...new Set(RECIPES.map(([{ kind }]) => kind))].sort(), [...KINDS].sort())
+})
+
+test('an account that came later is moved by no other kinds than those it is found by', () => {
+  for (const [account, kinds] of Object.entries(MOVED_BY)) {
+    for (const [{ kind, debit, credit }, named] of RECIPES) {
+      if (debit !== account && credit !== account) continue
+      assert.ok((kinds as readonly string[]).includes(kind), `${named} moves ${account}`)
+    }
+  }
 })
 
 test('what the bank holds is what we owe, after any of them', () => {

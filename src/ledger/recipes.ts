@@ -144,6 +144,21 @@ export const splitTaken = (order: Order): Posting =>
 export const splitGiven = (order: Order): Posting =>
   posting('SPLIT_GIVEN', ['available', 'recipients'], order)
 
+/**
+ * The kinds that move an account which the version before did not know. That version leaves such
+ * an account out of its postings, so what it held is found by these.
+ */
+export const MOVED_BY = {
+  disputed: ['DISPUTE_HELD', 'DISPUTE_RELEASED', 'DISPUTE_ACCEPTED', 'DISPUTE_LOST'],
+  recipients: [
+    'SPLIT_SETTLED',
+    'SPLIT_TAKEN',
+    'SPLIT_GIVEN',
+    'WITHDRAWAL_HELD',
+    'WITHDRAWAL_RELEASED',
+  ],
+} as const satisfies { [account in Account]?: readonly Kind[] }
+
 /** Kinds that may leave `available` below zero when they lower it. */
 export const BELOW_ZERO: readonly Kind[] = ['BANK_RETURN', 'DISPUTE_HELD', 'SPLIT_GIVEN']
 

@@ -3,7 +3,7 @@ import type { Row, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { Balance } from './books.ts'
 import { ENTRY, type StatementEntry } from './columns.ts'
-import { ACCOUNTS, type Account, type Kind } from './recipes.ts'
+import { ACCOUNTS, type Account, type Kind, MOVED_BY } from './recipes.ts'
 
 export type StatementFilter = {
   limit: number
@@ -90,11 +90,24 @@ export async function findPostings(
   return rows.map(ENTRY.read)
 }
 
-/** SQL: what an account held after entry `e`. A posting that does not know it has not changed it. */
-const heldAfter = (account: Account) =>
-  `coalesce(p.${account}, (select ${account} from postings
-     where company_id = $1 and entry <= e.entry and ${account} is not null
-     order by entry desc limit 1), 0) as ${account}`
+/** SQL: the last posting of a kind until entry `e` that knows an account. */
+const lastOf = (account: Account, kind: Kind) =>
+  `(select entry, ${account} from postings
+    where company_id = $1 and kind = '${kind}' and entry <= e.entry and ${account} is not null
+    order by entry desc limit 1)`
+
+/**
+ * SQL: what an account held after entry `e`. A posting that does not know it has not changed it.
+ * There may be very many of these in a row, so the last one that moved it is found by its kind.
+ */
+function heldAfter(account: Account): string {
+  const kinds: readonly Kind[] =
+    (MOVED_BY as Partial<Record<Account, readonly Kind[]>>)[account] ?? []
+  if (kinds.length === 0) return `coalesce(p.${account}, 0) as ${account}`
+  const last = kinds.map((kind) => lastOf(account, kind)).join(' union all ')
+  return `coalesce(p.${account},
+    (select ${account} from (${last}) l order by entry desc limit 1), 0) as ${account}`
+}
 
 /** What the accounts held after each of these entries. Before the first one they held nothing. */
 export async function balancesAt(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { closeMonth } from '../../src/core/closings/commands.ts'
+import { closeMonth, prepareFigures } from '../../src/core/closings/commands.ts'
 import { withCompanyClock } from '../../src/core/companies/clock.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { matchPayments } from '../../src/core/payments/match.ts'
@@ -117,6 +117,30 @@ test('a month that nobody has looked at is closed as it was at its end', async (
   assert.equal(pages[0], pages[1])
 })
 
+test('a Pix that waited at the end of a month is listed, also if the bank names its charge later', async () => {
+  const { api, client } = await opened()
+  const { id } = await makeCharge(client, 700, { expiresIn: 30 * DAY_S })
+  const pix = { endToEndId: 'E99999999named', amount: toCents(700), receivedAt: api.clock.now() }
+  const match = (txid: string | null) =>
+    api.app.db.transaction((tx) =>
+      matchPayments(tx, api.app, client.company, [{ ...pix, txid }], {
+        source: 'simulated',
+        now: api.clock.now(),
+      }),
+    )
+  await match(null)
+  at(api, '2026-09-01T03:30:00Z')
+  await match(chargeTxid(fromPublic('charge', id)!))
+  at(api, '2026-09-01T05:00:00Z')
+  const page = await look(api, client, '/closing/2026-08')
+  assert.match(page, /E99999999named.*R\$ 7,00/s)
+  assert.doesNotMatch(await look(api, client, '/closing/2026-09'), /E99999999named/)
+  const member = await signIn(api, client.company)
+  const { location } = await member.get('/unmatched/E99999999named')
+  assert.equal(location, `${member.home}/charges/${id}`)
+  await requireFigures(api, client)
+})
+
 test('the month that is running is open, and closes an hour after its end', async () => {
   const { api, client } = await opened()
   await makePaid(api, client, 1000)
@@ -182,6 +206,24 @@ test('the worker closes months and counts, so that nobody has to look first', as
     [client.company.id],
   )) as [{ entries: number }]
   assert.equal(closed[0]!.last_entry, entries)
+})
+
+test('of a clock that was moved by years the worker closes some months at a time, in their order', async () => {
+  const { api, client } = await opened()
+  await makePaid(api, client, 1000)
+  at(api, '2029-08-20T15:00:00Z')
+  const company = (await findCompany(api.app.db, client.company.id))!
+  const closed = async () => {
+    await prepareFigures(withCompanyClock(api.app, company), company)
+    const rows = await api.rows<{ month: string }>(
+      'select month::text from closings where company_id = $1 order by month',
+      [company.id],
+    )
+    return [rows.length, rows.at(-1)!.month]
+  }
+  assert.deepEqual(await closed(), [24, '2028-07-01'])
+  assert.deepEqual(await closed(), [36, '2029-07-01'])
+  assert.deepEqual(await closed(), [36, '2029-07-01'])
 })
 
 test('a sandbox closes its months by its own clock', async () => {

@@ -216,6 +216,16 @@ test('OFX is as its schema prescribes, and has the balances and lines of the pag
   assert.equal(valueIn(document!, 'ACCTID'), suffixOf(client.company.id).slice(-22))
 })
 
+test('OFX of days that have not begun does not end before it starts', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const { text } = await owner.get(`/balance/movements.ofx?from=${day(40)}&to=${day(50)}`)
+  const [document] = elementsOf(text)
+  isAsPrescribed(document!)
+  assert.ok(valueIn(document!, 'DTEND') >= valueIn(document!, 'DTSTART'), text)
+  assert.equal(valueIn(find(document!, 'LEDGERBAL')[0]!, 'BALAMT'), '1000.00')
+})
+
 test('another program reads the same balances and lines of an OFX file', async () => {
   const client = await busy()
   const owner = await signIn(api, client.company)

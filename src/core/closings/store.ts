@@ -78,16 +78,19 @@ export async function findDisputesBefore(
   })
 }
 
-/** When payments were received that paid no charge, and why they did not. */
+/**
+ * When payments were received that paid no charge, and why they did not. If the bank has named the
+ * charge later, the payment has no reason any more: only what nobody knew is named later.
+ */
 export async function findReasons(
   tx: Tx,
   companyId: Uuid,
   endToEndIds: string[],
 ): Promise<Map<string, { receivedAt: Date; reason: string }>> {
   const rows = await tx.query<{ id: string; received_at: Date; reason: string }>({
-    text: `select end_to_end_id as id, received_at, reason from payments
-           where company_id = $1 and end_to_end_id = any ($2::text[]) and reason is not null
-             and booked`,
+    text: `select end_to_end_id as id, received_at, coalesce(reason, 'UNKNOWN') as reason
+           from payments
+           where company_id = $1 and end_to_end_id = any ($2::text[]) and booked`,
     values: [companyId, texts(endToEndIds)],
   })
   return new Map(

@@ -1,3 +1,5 @@
+import { bookedSource } from '../../core/payments/rules.ts'
+import { findByIds } from '../../core/payments/store.ts'
 import { findPaymentsOf } from '../../core/refunds/store.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import type { Visit } from './visit.ts'
@@ -29,4 +31,16 @@ export function linkOf(
   const payment = type.startsWith('PAYMENT_') ? reference : refunded.get(reference)
   if (payment !== undefined) return `/unmatched/${payment}`
   return chargeId === undefined ? null : `/charges/${chargeId}`
+}
+
+/**
+ * The page of the charge that a payment paid after all, because the bank has named it since. Links
+ * to the payment are older than that.
+ */
+export async function laterChargeOf(visit: Visit, endToEndId: string): Promise<string | null> {
+  const { app, company } = visit
+  const [payment] = await findByIds(app.db, company.id, bookedSource(company), [endToEndId])
+  return payment?.status === 'MATCHED' && payment.chargeId
+    ? `/charges/${toPublic('charge', payment.chargeId)}`
+    : null
 }

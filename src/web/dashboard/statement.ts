@@ -239,8 +239,8 @@ async function sendOfx(visit: Visit): Promise<FastifyReply> {
     companyName: company.name,
     now,
     from,
-    // The period ends before the first moment of the next day, or now.
-    to: new Date(Math.min(to.getTime() - 1000, now.getTime())),
+    // The period ends before the first moment of the next day, or now, but never before it starts.
+    to: new Date(Math.max(from.getTime(), Math.min(to.getTime() - 1000, now.getTime()))),
     balance: chosen.entries.closing[STATEMENT_ACCOUNT],
   }
   async function* pieces() {

@@ -26,6 +26,7 @@ import { icon } from '../layout.ts'
 import { type Fact, facts } from '../parts.ts'
 import { stateOf as stateOfCharge } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
+import { laterChargeOf } from './entry-links.ts'
 import { backLink, confirmation, type FormFault, formButtons, tabs, tryForm } from './form-parts.ts'
 import { countOf, findForm, listHead, toList } from './list-parts.ts'
 import {
@@ -566,7 +567,11 @@ export const unmatchedRoutes: DashboardRoute[] = [
     method: 'GET',
     path: '/unmatched/:id',
     needs: 'payments:read',
-    handle: (visit) => showPayment(visit),
+    handle: async (visit) => {
+      const { id = '' } = visit.params
+      const later = ID_FORM.test(id) && (await laterChargeOf(visit, id))
+      return later ? visit.redirect(later) : showPayment(visit)
+    },
   },
   {
     method: 'GET',

@@ -6,12 +6,14 @@ import { lockBooks, post } from '../../../src/ledger/post.ts'
 import {
   ACCOUNTS,
   chargePaid,
+  disputeHeld,
   type Posting,
   paymentUnmatched,
+  splitSettled,
   withdrawalHeld,
   withdrawalPaid,
 } from '../../../src/ledger/recipes.ts'
-import { readStatement } from '../../../src/ledger/statement.ts'
+import { balancesAt, readStatement } from '../../../src/ledger/statement.ts'
 import type { Uuid } from '../../../src/lib/ids.ts'
 import { toCents } from '../../../src/lib/money.ts'
 import { startApi } from '../../support/api.ts'
@@ -146,6 +148,62 @@ test('however many postings, the balance row changes once; without any it is not
   })
   assert.equal((await entriesOf(companyId)).length, 501)
 })
+
+/** Postings of the version before, which leave out the accounts that it does not know. */
+const postOfBefore = (companyId: Uuid, count: number) =>
+  api.rows(
+    `with last as (
+       update balances set entries = entries + $2, pending = pending + $2
+       where company_id = $1 returning *
+     )
+     insert into postings (company_id, entry, kind, ref, debit, credit, amount, available, pending,
+       held, unmatched, created_at)
+     select company_id, entries - $2 + i, 'CHARGE_PAID', 'Eold' || entries - $2 + i, 'bank',
+       'pending', 1, available, pending - $2 + i, held, unmatched, now()
+     from last, generate_series(1, $2::int8) i`,
+    [companyId, count],
+  )
+
+test('balances after many postings of the version before are found by reading only a few', async () => {
+  const companyId = await makeCompany()
+  const count = 5000
+  const disputed = disputeHeld(order('dispute_1', 300), 'available')
+  const divided = splitSettled({ endToEndId: 'E2', amount: toCents(200), chargeId: null })
+  const paidOut = withdrawalHeld(order('wd_1', 50), 'recipients')
+  await postOfBefore(companyId, count)
+  await book(companyId, paid('E2', 500), disputed, divided, paidOut)
+  await postOfBefore(companyId, count)
+  await api.rows('analyze postings')
+  await api.app.db.transaction(async (tx) => {
+    const entries = [0, 1, count, count + 3, count + 5, 2 * count + 5]
+    const readBefore = await readsOfPostings(tx)
+    const balances = await balancesAt(tx, companyId, entries)
+    const read = (await readsOfPostings(tx)) - readBefore
+    assert.ok(read < 100, `${read} postings were read`)
+    const found = entries.map((entry) => balances.get(entry)!)
+    assert.deepEqual(
+      found.map(({ disputed, recipients }) => [disputed, recipients]),
+      [
+        [0, 0],
+        [0, 0],
+        [0, 0],
+        [300, 0],
+        [300, 150],
+        [300, 150],
+      ],
+    )
+    assert.equal(found.at(-1)!.pending, 2 * count + 300)
+  })
+})
+
+/** How many postings this connection has read of late. */
+async function readsOfPostings(tx: Tx): Promise<number> {
+  await tx.query({ text: 'set local citus.override_table_visibility = off' })
+  const text = `select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count
+    from pg_stat_xact_user_tables where relname ~ '^postings(_[0-9]+)?$'`
+  const [row] = await tx.query<{ count: number }>({ text })
+  return row!.count
+}
 
 /** How many rows of balances this connection has updated of late. */
 async function updatesOfBalances(tx: Tx): Promise<number> {
