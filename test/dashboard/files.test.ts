@@ -83,6 +83,8 @@ test('the file of customers has what their page shows, and all of them', async (
   const masked = await linesOf(viewer, '/customers.csv?q=Cliente+7')
   assert.ok(masked.lines.length >= 1 && masked.lines.length < 50)
   assert.ok(masked.lines.every((line) => !line.includes('982') && line.includes('***.***.247-25')))
+  assert.ok(masked.lines.every((line) => !line.includes(EMAIL) && !/99999-?8888/.test(line)))
+  assert.ok(masked.lines.every((line) => line.includes('m***@example.com;(**) *****-8888;')))
 })
 
 test('the file of subscriptions has those of the chosen state', async () => {

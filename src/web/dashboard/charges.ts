@@ -13,7 +13,6 @@ import {
   queryOf,
   type SoughtText,
   searchCharges,
-  type Where,
 } from '../../core/charges/search.ts'
 import { AMOUNTS_READ } from '../../core/charges/search-store.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
@@ -29,6 +28,7 @@ import {
   filterForm,
   filtersOf,
   pickedIn,
+  searching,
   TAB_NAMES,
   TABS,
   urlFilters,
@@ -68,13 +68,6 @@ import { chargePill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
-
-export const searching = ({ app, company }: Visit): Where => ({
-  db: app.db,
-  vault: app.vault,
-  companyId: company.id,
-  now: app.clock.now(),
-})
 
 /** The text in the search box, and what the person has chosen that it means. */
 const soughtIn = ({ query: { q = '', as } }: Visit): SoughtText => ({ text: q, as })
