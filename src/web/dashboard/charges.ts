@@ -268,12 +268,15 @@ async function download(visit: Visit): Promise<FastifyReply> {
 async function* fileOf(visit: Visit, query: Query | null): AsyncGenerator<string> {
   const { app, company } = visit
   const { heading, line } = chargeFileWriter(app.vault, visit.can('payments:write'))
+  const hasWithdrawals = visit.can('balance:read')
   const where = searching(visit)
   yield heading
   for (let after: Uuid | null = null; query !== null; ) {
     const charges: Charge[] = await searchCharges(where, query, { limit: SLICE, after })
     const current = charges.map((charge) => asOf(charge, where.now))
-    const dated = await withWithdrawals(app.db, company.id, current)
+    const dated = hasWithdrawals
+      ? await withWithdrawals(app.db, company.id, current)
+      : current.map((charge) => ({ ...charge, withdrawnAt: null }))
     yield dated.map(line).join('')
     if (charges.length < SLICE) return
     after = charges.at(-1)!.id

@@ -55,8 +55,12 @@ async function* fileOf(visit: Visit): AsyncGenerator<string> {
   }
 }
 
+/** Of a search that finds too many there is no file, because it would look like all of them. */
 async function send(visit: Visit): Promise<FastifyReply> {
-  await recordFile(visit, 'customers', givenOf(visit, ['q']))
+  const given = givenOf(visit, ['q'])
+  const found = given.q?.trim() ? await searchCustomers(visit, given.q, { limit: SLICE }) : null
+  if (found?.isCut) return visit.redirect(`/customers?${new URLSearchParams(given)}`)
+  await recordFile(visit, 'customers', given)
   return sendCsv(visit, `clientes-${localDateOf(visit.app.clock.now())}.csv`, fileOf(visit))
 }
 

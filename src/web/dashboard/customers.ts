@@ -79,7 +79,7 @@ async function list(visit: Visit): Promise<Html> {
     data,
     text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
-  const file = fileLink(visit, '/customers.csv', text ? { q: text } : {}, texts.csv)
+  const file = !isCut && fileLink(visit, '/customers.csv', text ? { q: text } : {}, texts.csv)
   return html`${toList(visit)}${listHead(searchForm(visit, text))}${listCard(
     html`<div class="actions">${file}</div>${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
   )}`
