@@ -91,13 +91,11 @@ test('the file of customers has what their page shows, and all of them', async (
 
 test('a file of a search that finds too many is refused, so that none looks complete', async () => {
   const client = await api.client()
-  const made = Array.from({ length: 101 }, (_, i) =>
-    client.post('/client', {
-      ...payer({ name: `Pessoa ${i}`, email: EMAIL }),
-      ...{ status: 'ACTIVE', phone: '11999998888' },
-    }),
-  )
-  await Promise.all(made)
+  const bodies = Array.from({ length: 101 }, (_, i) => ({
+    ...payer({ name: `Pessoa ${i}`, email: EMAIL, phone: '11999998888' }),
+    status: 'ACTIVE',
+  }))
+  await Promise.all(bodies.map((body) => client.post('/client', body)))
   const owner = await signIn(api, client.company)
   const { status, location } = await owner.get('/customers.csv?q=pessoa')
   assert.equal(status, 303)
