@@ -125,7 +125,8 @@ test('charges from before the search are found by e-mail and tax id, a few at a 
   try {
     await migrate(url)
     const find = async (companyId: string, query: { email?: string; taxId?: string }) => {
-      const where = { db: app.db, vault: app.vault, companyId, now: new Date() }
+      const { db, vault } = app
+      const where = { db, vault, companyId, now: new Date(), isMasked: false }
       const found = await searchCharges(where, query, { limit: 10, after: null })
       return found.map(({ id }) => id)
     }

@@ -51,12 +51,14 @@ test('whoever takes a file with data of people leaves an entry, without such dat
   await owner.get('/charges.csv?status=COMPLETED&q=Maria')
   await owner.get('/customers.csv?q=529.982.247-25')
   await owner.get('/subscriptions.csv')
+  await owner.get('/subscriptions.csv?state=approved&q=Maria')
   assert.deepEqual(
     (await taken(client)).map(({ details }) => details),
     [
       { file: 'charges', filters: ['status=COMPLETED', 'q'], lines: 2 },
       { file: 'customers', filters: ['q'] },
       { file: 'subscriptions', filters: [] },
+      { file: 'subscriptions', filters: ['state=approved', 'q'] },
     ],
   )
   const { text } = await owner.get('/settings/activity?action=file.download')
@@ -83,6 +85,29 @@ test('the file of customers has what their page shows, and all of them', async (
   const masked = await linesOf(viewer, '/customers.csv?q=Cliente+7')
   assert.ok(masked.lines.length >= 1 && masked.lines.length < 50)
   assert.ok(masked.lines.every((line) => !line.includes('982') && line.includes('***.***.247-25')))
+  assert.ok(masked.lines.every((line) => !line.includes(EMAIL) && !/99999-?8888/.test(line)))
+  assert.ok(masked.lines.every((line) => line.includes('m***@example.com;(**) *****-8888;')))
+})
+
+test('a file of a search that finds too many is refused, so that none looks complete', async () => {
+  const client = await api.client()
+  const bodies = Array.from({ length: 101 }, (_, i) => ({
+    ...payer({ name: `Pessoa ${i}`, email: EMAIL, phone: '11999998888' }),
+    status: 'ACTIVE',
+  }))
+  await Promise.all(bodies.map((body) => client.post('/client', body)))
+  const owner = await signIn(api, client.company)
+  const { status, location } = await owner.get('/customers.csv?q=pessoa')
+  assert.equal(status, 303)
+  assert.equal(location, `${owner.home}/customers?q=pessoa`)
+  const { text } = await owner.get('/customers?q=pessoa')
+  assert.match(text, /Há mais clientes assim/)
+  assert.doesNotMatch(text, /customers\.csv/)
+  assert.equal((await linesOf(owner, '/customers.csv')).lines.length, 101)
+  assert.deepEqual(
+    (await taken(client)).map(({ details }) => details),
+    [{ file: 'customers', filters: [] }],
+  )
 })
 
 test('the file of subscriptions has those of the chosen state', async () => {
@@ -224,4 +249,11 @@ test('a withdrawal contains what was released since the completed one before it,
   const withdrawnAt = charges.lines.map((line) => line.split(';').at(-8)!)
   assert.equal(withdrawnAt.filter((at) => at === '').length, 1)
   assert.equal(new Set(withdrawnAt).size, 3)
+  // Support sees no withdrawals, in files neither.
+  const support = await signIn(api, client.company, { role: 'support' })
+  const theirs = await linesOf(support, '/charges.csv')
+  assert.deepEqual(
+    theirs.lines.map((line) => line.split(';').at(-8)!),
+    withdrawnAt.map(() => ''),
+  )
 })

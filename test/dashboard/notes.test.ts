@@ -110,3 +110,18 @@ test('a note is deleted by who wrote it or by an owner, on the page of its own r
   const [again] = deletions(await opened(owner, paths[0]))
   assert.equal((await owner.post(again!)).status, 303)
 })
+
+test('the notes on a customer go with the customer, and those of others stay', async () => {
+  const { client, paths } = await enter()
+  const owner = await signIn(api, client.company)
+  for (const path of paths) await owner.post(`${path}/notes`, { note: 'Mora na rua de trás' })
+  assert.equal((await owner.post(`${paths[1]}/delete`)).status, 303)
+  const rows = await api.rows<{ record_type: string }>(
+    'select record_type from notes where company_id = $1',
+    [client.company.id],
+  )
+  assert.deepEqual(
+    rows.map((row) => row.record_type),
+    ['charge'],
+  )
+})

@@ -191,6 +191,35 @@ test('nobody finds what their role may not see', async () => {
   }
 })
 
+test('what a viewer sees masked, no part of it finds', async () => {
+  const shop = await api.client()
+  const bia = { name: 'Bia Reis', taxId: '52998224725', email: 'bia.segredo@padaria.com.br' }
+  const made = { amount: 1000, customer: { ...bia, phone: '21977776655' } }
+  assert.equal((await shop.post('/charge/pix', made)).status, 201)
+  const support = await signIn(api, shop.company, { role: 'support' })
+  const viewer = await signIn(api, shop.company, { role: 'viewer' })
+  const paths = ['/search', '/customers', '/charges', '/customers.csv']
+  const finds = async (path: string, q: string, member: typeof owner) => {
+    const { text } = await member.get(`${path}?${new URLSearchParams({ q })}`)
+    return /Bia Reis|class="count">[1-9]/.test(text)
+  }
+  for (const path of paths) {
+    for (const hidden of ['segredo', '.segr', '97777', '7766']) {
+      assert.ok(await finds(path, hidden, support), `${path} ${hidden}`)
+      assert.ok(!(await finds(path, hidden, viewer)), `${path} ${hidden}`)
+    }
+    for (const shown of ['padaria', '6655', '4725', 'reis']) {
+      assert.ok(await finds(path, shown, viewer), `${path} ${shown}`)
+    }
+  }
+  const id = /clnt_\w+/.exec((await viewer.get('/customers')).text)![0]
+  for (const path of ['/customers', `/customers/${id}`, '/search?q=reis', '/customers.csv']) {
+    const { text } = await viewer.get(path)
+    assert.doesNotMatch(text, /segredo|97777/, path)
+    assert.match(text, /b\*\*\*@padaria/, path)
+  }
+})
+
 test('each page that is found is in the table of routes, and needs the same', () => {
   for (const { path, needs } of FOUND_PAGES.filter(({ path }) => !path.startsWith('//'))) {
     const route = ROUTES.find((one) => one.method === 'GET' && one.path === path.split('?')[0])

@@ -211,7 +211,8 @@ export type Query = Static<typeof SummaryQuery> & {
   ids?: Uuid[]
 }
 
-export type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date }
+/** `isMasked`: whoever searches sees what tells who a payer is only in part. */
+export type Where = { db: Tx; vault: Vault; companyId: Uuid; now: Date; isMasked: boolean }
 
 /** Null if nothing can match, because an id does not have the form of ours. */
 async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter | null> {

@@ -1,13 +1,15 @@
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
 import { plainPhone } from '../../pix/written.ts'
 import { digitParts, mailParts, nameParts, type PartsSought } from './parts.ts'
 import { type Customer, nameWords } from './rules.ts'
 import * as store from './store.ts'
 
-export type Where = { db: Tx; vault: Vault; companyId: Uuid }
+/** `isMasked`: whoever searches sees phones and e-mail addresses only in part. */
+export type Where = { db: Tx; vault: Vault; companyId: Uuid; isMasked: boolean }
 
 /** The customers that a text may mean, the best first, and whether there are more. */
 export type People = { customers: Customer[]; isCut: boolean }
@@ -72,8 +74,22 @@ function partsIn(text: string): PartsSought[] {
   return [nameParts(text), digits?.end, digits, mailParts(text)].filter((parts) => !!parts)
 }
 
-const findParts = ({ db, vault, companyId }: Where, all: PartsSought[]): Find[] =>
-  all.map((parts) => (limit) => store.findByParts(db, vault, companyId, parts, limit))
+function findParts({ db, vault, companyId, isMasked }: Where, all: PartsSought[]): Find[] {
+  return all
+    .map((sought) => (isMasked ? amongShown(sought) : sought))
+    .map((sought) => (limit) => store.findByParts(db, vault, companyId, sought, limit))
+}
+
+/** Finds only by what masks show. Otherwise what they hide could be found out part by part. */
+const amongShown = ({ parts, isOf }: PartsSought): PartsSought => ({
+  parts,
+  isOf: ({ email, phone, ...person }) =>
+    isOf({
+      ...person,
+      ...(email === undefined ? {} : { email: maskEmail(email) }),
+      ...(phone === undefined ? {} : { phone: maskPhone(phone).replaceAll(/\D/g, '') }),
+    }),
+})
 
 /** Whether a text may be a part of a phone, a tax id or an e-mail address. */
 export const mayBePart = (text: string): boolean =>

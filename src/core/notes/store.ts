@@ -39,3 +39,11 @@ export async function remove(tx: Tx, companyId: Uuid, id: Uuid): Promise<void> {
     values: [companyId, id],
   })
 }
+
+/** Deletes all notes on a record that is deleted, because nobody can read them any more. */
+export async function removeAllOn(tx: Tx, companyId: Uuid, recordId: Uuid): Promise<void> {
+  await tx.query({
+    text: 'delete from notes where company_id = $1 and record_id = $2',
+    values: [companyId, recordId],
+  })
+}

@@ -206,7 +206,7 @@ async function findCompared(
   { id, amount, source }: Payment,
   taxId: string | null,
 ): Promise<Charge[]> {
-  const where = { db, vault, companyId: company.id, now }
+  const where = { db, vault, companyId: company.id, now, isMasked: false }
   // Ids are in the order of time, so these are the newest from before the payment.
   const page = { limit: MAX_COMPARED, after: id }
   const plain = plainTaxId(taxId ?? '')

@@ -258,6 +258,7 @@ const searching = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
   vault: app.vault,
   companyId: company.id,
   now: app.clock.now(),
+  isMasked: false,
 })
 
 const listAll = route({

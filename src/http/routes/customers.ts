@@ -9,6 +9,7 @@ import {
   showCustomer,
 } from '../../core/customers/view.ts'
 import { LONG_PAGE, LONG_PAGE_SIZE, TaxId } from '../../core/fields.ts'
+import { removeAllOn } from '../../core/notes/store.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { readPage } from '../lists.ts'
@@ -146,6 +147,7 @@ const removeOne = route({
     const id = customerIdOf(call.params.id)
     return call.commit(async (tx) => {
       if (!(await remove(tx, call.company.id, id))) throw problem('customer_not_found')
+      await removeAllOn(tx, call.company.id, id)
       return { data: { id: call.params.id! } }
     })
   },

@@ -113,7 +113,7 @@ const findTool = tool({
     const start = after === undefined ? null : fromPublic('charge', after)
     if (after !== undefined && start === null) throw invalid('after: must be the `next` of a page')
     const now = app.clock.now()
-    const where = { db: app.db, vault: app.vault, companyId: company.id, now }
+    const where = { db: app.db, vault: app.vault, companyId: company.id, now, isMasked: true }
     let sought: SoughtText = { text, as }
     let meaning: Meaning | null = null
     const page = {

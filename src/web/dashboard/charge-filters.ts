@@ -4,7 +4,7 @@ import {
   PAYMENT_STATUSES,
   type PaymentStatus,
 } from '../../core/charges/rules.ts'
-import type { Query } from '../../core/charges/search.ts'
+import type { Query, Where } from '../../core/charges/search.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
 import { MAX_AMOUNT } from '../../pix/amounts.ts'
@@ -15,6 +15,15 @@ import { CHARGES, type ChargeTab } from './charges-texts.ts'
 import { type Chip, chosenChips, findForm, withFilters } from './list-parts.ts'
 import { daysOf, PERIODS, type PeriodName } from './periods.ts'
 import type { Visit } from './visit.ts'
+
+/** Where a person searches, who finds only by what their role sees. */
+export const searching = ({ app, company, can }: Visit): Where => ({
+  db: app.db,
+  vault: app.vault,
+  companyId: company.id,
+  now: app.clock.now(),
+  isMasked: !can('payments:write'),
+})
 
 /** What each tab selects. */
 export const TABS: Record<ChargeTab, Query> = {

@@ -8,7 +8,7 @@ import { readFigures } from '../../core/figures/figures.ts'
 import { formatReais } from '../../lib/money.ts'
 import { daysBetween, endOfPeriod, localDateOf, startOfPeriod } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
-import { type Filters, TAB_NAMES, TABS } from './charge-filters.ts'
+import { type Filters, searching, TAB_NAMES, TABS } from './charge-filters.ts'
 import { CHARGES, type ChargeTab } from './charges-texts.ts'
 import { type Count, countOf, numberOf } from './list-parts.ts'
 import type { Visit } from './visit.ts'
@@ -38,7 +38,7 @@ export async function countTabs(
 ): Promise<Map<ChargeTab, Count>> {
   const isAny = !visit.query.q && Object.keys(query).length === 0
   const { states, isMore } = all
-  const each = isMore && isAny ? await countStates(wherein(visit), MAX_COUNTED + 1) : null
+  const each = isMore && isAny ? await countStates(searching(visit), MAX_COUNTED + 1) : null
   const counts = TAB_NAMES.map((tab): [ChargeTab, Count] => {
     if (!each) return [tab, { count: countIn(states, tab), isMore }]
     const count = countIn(each, tab)
@@ -64,7 +64,7 @@ export async function sumsOf(
   all: StateCounts,
 ): Promise<Sums> {
   const isAll = tab === 'ALL' || !all.isMore
-  const found = isAll ? all : await countByState(wherein(visit), sought, MAX_COUNTED)
+  const found = isAll ? all : await countByState(searching(visit), sought, MAX_COUNTED)
   const here = found.states.filter((state) => tab === null || isIn(tab, state))
   const counted = here.filter(({ devMode }) => !devMode || filters.devMode === true)
   const add = (of: (one: (typeof counted)[number]) => number) =>
@@ -98,13 +98,6 @@ async function receivedOn(
   const [figures] = await readFigures(app, company, [period])
   return figures!.received.sum
 }
-
-const wherein = ({ app, company }: Visit) => ({
-  db: app.db,
-  vault: app.vault,
-  companyId: company.id,
-  now: app.clock.now(),
-})
 
 /** How many charges there are, and the money of those that bring any. */
 export function sumsLine({ language }: Visit, sums: Sums): Html {

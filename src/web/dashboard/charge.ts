@@ -35,7 +35,6 @@ import { fromPublic, toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { lastDayToPay } from '../../pix/due-amount.ts'
 import { formatDay, formatMoment } from '../../pix/local-time.ts'
-import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import { copyButton } from '../developer.ts'
@@ -57,7 +56,6 @@ import { notesCard, notesRoutes } from './notes.ts'
 import {
   card,
   doneNotice,
-  formatPhone,
   heading,
   idText,
   moment,
@@ -66,6 +64,8 @@ import {
   notice,
   pill,
   type Tone,
+  wholeEmail,
+  wholePhone,
   wholeTaxId,
 } from './parts.ts'
 import { SHARE_SCRIPTS, SHARE_STYLES } from './share.ts'
@@ -153,8 +153,8 @@ function payerCard(visit: Visit, charge: Charge): Html {
   const shown = facts([
     [texts.facts.name, payer.name],
     [texts.facts.taxId, wholeTaxId(visit, person.taxId)],
-    email !== undefined && [texts.facts.email, isWhole ? email : maskEmail(email)],
-    phone !== undefined && [texts.facts.phone, isWhole ? formatPhone(phone) : maskPhone(phone)],
+    email !== undefined && [texts.facts.email, wholeEmail(visit, email)],
+    phone !== undefined && [texts.facts.phone, wholePhone(visit, phone)],
     shippingFact(visit, charge),
   ])
   return card(

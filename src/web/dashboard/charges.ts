@@ -13,7 +13,6 @@ import {
   queryOf,
   type SoughtText,
   searchCharges,
-  type Where,
 } from '../../core/charges/search.ts'
 import { AMOUNTS_READ } from '../../core/charges/search-store.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
@@ -29,6 +28,7 @@ import {
   filterForm,
   filtersOf,
   pickedIn,
+  searching,
   TAB_NAMES,
   TABS,
   urlFilters,
@@ -68,13 +68,6 @@ import { chargePill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
-
-export const searching = ({ app, company }: Visit): Where => ({
-  db: app.db,
-  vault: app.vault,
-  companyId: company.id,
-  now: app.clock.now(),
-})
 
 /** The text in the search box, and what the person has chosen that it means. */
 const soughtIn = ({ query: { q = '', as } }: Visit): SoughtText => ({ text: q, as })
@@ -275,12 +268,15 @@ async function download(visit: Visit): Promise<FastifyReply> {
 async function* fileOf(visit: Visit, query: Query | null): AsyncGenerator<string> {
   const { app, company } = visit
   const { heading, line } = chargeFileWriter(app.vault, visit.can('payments:write'))
+  const hasWithdrawals = visit.can('balance:read')
   const where = searching(visit)
   yield heading
   for (let after: Uuid | null = null; query !== null; ) {
     const charges: Charge[] = await searchCharges(where, query, { limit: SLICE, after })
     const current = charges.map((charge) => asOf(charge, where.now))
-    const dated = await withWithdrawals(app.db, company.id, current)
+    const dated = hasWithdrawals
+      ? await withWithdrawals(app.db, company.id, current)
+      : current.map((charge) => ({ ...charge, withdrawnAt: null }))
     yield dated.map(line).join('')
     if (charges.length < SLICE) return
     after = charges.at(-1)!.id

@@ -7,14 +7,14 @@ import { recordFile, sendCsv } from './csv.ts'
 import { type ShownCustomer, searchCustomers } from './customers.ts'
 import { CUSTOMERS } from './customers-texts.ts'
 import { givenOf } from './finance-parts.ts'
-import { formatPhone, wholeTaxId } from './parts.ts'
+import { wholeEmail, wholePhone, wholeTaxId } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 /** So many lines of a file are written before other requests are served. */
 const SLICE = 100
 
-/** New columns are added at the end. What the person's role may not see is masked already. */
-const columnsOf = (visit: Visit): Column<ShownCustomer>[] => [
+/** New columns are added at the end. What the person's role may not see is masked or left out. */
+const columnsOf = (visit: Visit, isWhole: boolean): Column<ShownCustomer>[] => [
   { name: 'id', title: 'Cliente', of: ({ id }) => id },
   { name: 'name', title: 'Nome', of: ({ name }) => name },
   {
@@ -22,24 +22,28 @@ const columnsOf = (visit: Visit): Column<ShownCustomer>[] => [
     title: 'CPF/CNPJ',
     of: ({ taxId }) => wholeTaxId(visit, plainTaxId(taxId)),
   },
-  { name: 'email', title: 'E-mail', of: ({ email }) => email ?? null },
-  { name: 'phone', title: 'Telefone', of: ({ phone }) => (phone ? formatPhone(phone) : null) },
+  { name: 'email', title: 'E-mail', of: ({ email }) => (email ? wholeEmail(visit, email) : null) },
+  {
+    name: 'phone',
+    title: 'Telefone',
+    of: ({ phone }) => (phone ? wholePhone(visit, phone) : null),
+  },
   {
     name: 'status',
     title: 'Situação',
     of: ({ status }) => ({ code: status, word: CUSTOMERS.pt.statuses[status] }),
   },
   { name: 'created_at', title: 'Cliente desde', of: ({ createdAt }) => new Date(createdAt) },
-  { name: 'postal_code', title: 'CEP', of: ({ postalCode }) => postalCode ?? null },
-  { name: 'address', title: 'Endereço', of: ({ address }) => address ?? null },
-  { name: 'number', title: 'Número', of: ({ number }) => number ?? null },
-  { name: 'line1', title: 'Complemento', of: ({ line1 }) => line1 ?? null },
-  { name: 'district', title: 'Bairro', of: ({ district }) => district ?? null },
+  { name: 'postal_code', title: 'CEP', of: ({ postalCode }) => (isWhole && postalCode) || null },
+  { name: 'address', title: 'Endereço', of: ({ address }) => (isWhole && address) || null },
+  { name: 'number', title: 'Número', of: ({ number }) => (isWhole && number) || null },
+  { name: 'line1', title: 'Complemento', of: ({ line1 }) => (isWhole && line1) || null },
+  { name: 'district', title: 'Bairro', of: ({ district }) => (isWhole && district) || null },
 ]
 
 /** The customers that the list shows, on all of its pages. */
 async function* fileOf(visit: Visit): AsyncGenerator<string> {
-  const { heading, line } = csvWriter(columnsOf(visit), BRAZILIAN)
+  const { heading, line } = csvWriter(columnsOf(visit, visit.can('payments:write')), BRAZILIAN)
   const text = visit.query.q?.trim() ?? ''
   yield heading
   for (let after: string | null = null; ; ) {
@@ -51,8 +55,12 @@ async function* fileOf(visit: Visit): AsyncGenerator<string> {
   }
 }
 
+/** Of a search that finds too many there is no file, because it would look like all of them. */
 async function send(visit: Visit): Promise<FastifyReply> {
-  await recordFile(visit, 'customers', givenOf(visit, ['q']))
+  const given = givenOf(visit, ['q'])
+  const found = given.q?.trim() ? await searchCustomers(visit, given.q, { limit: SLICE }) : null
+  if (found?.isCut) return visit.redirect(`/customers?${new URLSearchParams(given)}`)
+  await recordFile(visit, 'customers', given)
   return sendCsv(visit, `clientes-${localDateOf(visit.app.clock.now())}.csv`, fileOf(visit))
 }
 

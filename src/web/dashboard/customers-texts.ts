@@ -68,7 +68,7 @@ const pt = {
   product: 'Produto',
   chargeThem: 'Cobrar',
   sendLink: 'Enviar link',
-  masked: 'Sua função vê o documento sem todos os dígitos.',
+  masked: 'Sua função vê os dados do cliente só em parte.',
   statuses: { ACTIVE: 'Ativo', INACTIVE: 'Inativo' },
   fields: FIELDS_PT,
   done: {
@@ -123,7 +123,7 @@ const en: Texts = {
   product: 'Product',
   chargeThem: 'Charge',
   sendLink: 'Send a link',
-  masked: 'Your role sees the tax id without all of its digits.',
+  masked: 'Your role sees the customer’s details only in part.',
   statuses: { ACTIVE: 'Active', INACTIVE: 'Inactive' },
   fields: {
     name: { label: 'Name', wrong: 'Enter a name of at most 255 characters.' },

@@ -21,6 +21,7 @@ import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
+import { searching } from './charge-filters.ts'
 import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
 import { fileLink } from './finance-parts.ts'
 import type { FormFault } from './form-parts.ts'
@@ -30,7 +31,6 @@ import { notesCard, notesRoutes } from './notes.ts'
 import {
   type Column,
   card,
-  formatPhone,
   idText,
   listedTaxId,
   moment,
@@ -41,6 +41,8 @@ import {
   pill,
   rowLink,
   table,
+  wholeEmail,
+  wholePhone,
   wholeTaxId,
 } from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
@@ -71,13 +73,13 @@ async function list(visit: Visit): Promise<Html> {
         of: ({ taxId, status }) =>
           html`<span class="nowrap">${listedTaxId(plainTaxId(taxId))}</span>${status !== 'ACTIVE' && html` ${pill(texts.statuses[status], 'calm')}`}`,
       },
-      { title: fields.email.label, of: ({ email }) => email ?? '–' },
+      { title: fields.email.label, of: ({ email }) => (email ? wholeEmail(visit, email) : '–') },
       ...(sums ? paidColumns(visit, sums) : []),
     ],
     data,
     text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
-  const file = fileLink(visit, '/customers.csv', text ? { q: text } : {}, texts.csv)
+  const file = !isCut && fileLink(visit, '/customers.csv', text ? { q: text } : {}, texts.csv)
   return html`${toList(visit)}${listHead(searchForm(visit, text))}${listCard(
     html`<div class="actions">${file}</div>${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
   )}`
@@ -166,12 +168,13 @@ function details(visit: Visit, customer: ShownCustomer, wantsNoReminders: boolea
   const { fields } = texts
   const { email, phone, status, createdAt } = customer
   const street = [customer.address, customer.number, customer.line1].filter(Boolean).join(', ')
-  const address = [street, customer.district, customer.postalCode].filter(Boolean)
+  const isWhole = visit.can('payments:write')
+  const address = isWhole ? [street, customer.district, customer.postalCode].filter(Boolean) : []
   return html`${facts([
     [fields.taxId.label, wholeTaxId(visit, plainTaxId(customer.taxId))],
-    email !== undefined && [fields.email.label, email],
+    email !== undefined && [fields.email.label, wholeEmail(visit, email)],
     wantsNoReminders && [texts.reminders, texts.noReminders],
-    phone !== undefined && [texts.phone, formatPhone(phone)],
+    phone !== undefined && [texts.phone, wholePhone(visit, phone)],
     address.length > 0 && [
       texts.address,
       address.map((line, i) => html`${i > 0 && html`<br>`}${line}`),
@@ -179,7 +182,7 @@ function details(visit: Visit, customer: ShownCustomer, wantsNoReminders: boolea
     [fields.status.label, pill(texts.statuses[status], status === 'ACTIVE' ? 'good' : 'calm')],
     [texts.since, moment(createdAt)],
     ['ID', idText(customer.id, 'ID', language)],
-  ])}${!visit.can('payments:write') && html`<p class="hint">${texts.masked}</p>`}`
+  ])}${!isWhole && html`<p class="hint">${texts.masked}</p>`}`
 }
 
 /** What the customer has paid in a year, and their subscriptions. */
@@ -372,23 +375,17 @@ export async function searchCustomers(
   }
   const withAddress = EMAIL_FORM.test(text) ? await findByEmail(visit, text, limit) : []
   if (withAddress.length > 0) return { data: withAddress, next: null }
-  const { app, company } = visit
-  const where = { db: app.db, vault: app.vault, companyId: company.id }
-  const { customers, isCut } = await findPeople(where, text, limit)
+  const { customers, isCut } = await findPeople(searching(visit), text, limit)
   return { data: customers.map(showCustomer), next: null, isCut }
 }
 
-async function findByEmail(
-  { app, company }: Visit,
-  email: string,
-  limit: number,
-): Promise<ShownCustomer[]> {
-  const { db, vault, clock } = app
-  const where = { db, vault, companyId: company.id, now: clock.now() }
+async function findByEmail(visit: Visit, email: string, limit: number): Promise<ShownCustomer[]> {
+  const where = searching(visit)
+  const { db, vault, companyId } = where
   const charges = await searchCharges(where, { email }, { limit: CHARGES_READ, after: null })
   const ids = charges.flatMap(({ customerId }) => customerId ?? [])
   const wanted = { email, ids: [...new Set(ids)], limit }
-  const found = await findByEmailOrIds(db, vault, company.id, wanted)
+  const found = await findByEmailOrIds(db, vault, companyId, wanted)
   return found.map(showCustomer)
 }
 

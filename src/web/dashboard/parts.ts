@@ -2,6 +2,7 @@ import type { Needs } from '../../core/people/rules.ts'
 import type { Language } from '../../lib/language.ts'
 import { formatReais } from '../../lib/money.ts'
 import { formatMoment } from '../../pix/local-time.ts'
+import { maskEmail, maskPhone, punctuatePhone } from '../../pix/masks.ts'
 import { maskTaxId, punctuateTaxId } from '../../pix/tax-id.ts'
 import { copyButton } from '../developer.ts'
 import { type Html, html, type Shown } from '../html.ts'
@@ -168,3 +169,10 @@ export const listedTaxId = maskTaxId
 /** A payer's tax id on a page of its own: whole for whoever may act on payments. */
 export const wholeTaxId = ({ can }: Pick<Visit, 'can'>, taxId: string): string =>
   can('payments:write') ? punctuateTaxId(taxId) : maskTaxId(taxId)
+
+/** A payer's e-mail address and phone, for the same people. */
+export const wholeEmail = ({ can }: Pick<Visit, 'can'>, email: string): string =>
+  can('payments:write') ? email : maskEmail(email)
+
+export const wholePhone = ({ can }: Pick<Visit, 'can'>, phone: string): string =>
+  can('payments:write') ? punctuatePhone(phone) : maskPhone(phone)

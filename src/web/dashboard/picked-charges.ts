@@ -6,7 +6,7 @@ import { toPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import type { Problem } from '../../lib/problems.ts'
 import { type Html, html, type Shown } from '../html.ts'
-import { MAX_PICKED, pickedIn, pickedOf, urlFilters } from './charge-filters.ts'
+import { MAX_PICKED, pickedIn, pickedOf, searching, urlFilters } from './charge-filters.ts'
 import { CHARGES } from './charges-texts.ts'
 import { commitOnce } from './commit-once.ts'
 import { backLink, confirmation, tryForm } from './form-parts.ts'
@@ -94,11 +94,11 @@ const MAIL: Action = {
 
 /** The charges that were picked, as they are now, the newest first. */
 async function findPicked(visit: Visit): Promise<Charge[]> {
-  const { app, company, form, request } = visit
+  const { form, request } = visit
   const ids =
     (request.method === 'POST' ? pickedOf((form.ids ?? '').split(' ')) : pickedIn(visit)) ?? []
   if (ids.length === 0) return []
-  const where = { db: app.db, vault: app.vault, companyId: company.id, now: app.clock.now() }
+  const where = searching(visit)
   const found = await searchCharges(where, { ids }, { limit: MAX_PICKED, after: null })
   return found.map((charge) => asOf(charge, where.now))
 }

@@ -26,10 +26,11 @@ import { cleanTyped } from '../../pix/written.ts'
 import { chargeTxid, namedBy } from '../../provider/txid.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
-import { searching, stateOf } from './charges.ts'
+import { searching } from './charge-filters.ts'
+import { stateOf } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
 import { type ShownCustomer, searchCustomers } from './customers.ts'
-import { card, heading, listedTaxId, moment, money, notFound } from './parts.ts'
+import { card, heading, listedTaxId, moment, money, notFound, wholeEmail } from './parts.ts'
 import { findPages } from './search-pages.ts'
 import { SEARCH } from './search-texts.ts'
 import { subscriptionPill } from './states.ts'
@@ -135,11 +136,15 @@ function pagesOf(visit: Visit, { text }: Sought): FoundKind {
   }
 }
 
-function customersOf(_visit: Visit, { text, people, hasMorePeople }: Sought): FoundKind {
+function customersOf(visit: Visit, { text, people, hasMorePeople }: Sought): FoundKind {
   const found = people.map(({ id, name, taxId, email, phone }) => ({
     path: `/customers/${id}`,
     title: name,
-    about: joined([listedTaxId(plainTaxId(taxId)), phone && maskPhone(phone), email]),
+    about: joined([
+      listedTaxId(plainTaxId(taxId)),
+      phone && maskPhone(phone),
+      email && wholeEmail(visit, email),
+    ]),
   }))
   const isMore = hasMorePeople || people.length > SHOWN
   return { found, all: isMore ? `/customers?${new URLSearchParams({ q: text })}` : null }

@@ -201,7 +201,9 @@ async function sendList(visit: Visit): Promise<FastifyReply> {
       yield part.map((one) => line(asOf(one, now))).join('')
     }
   }
-  await recordFile(visit, 'subscriptions', choice === 'all' ? {} : { state: choice })
+  const { q } = urlFilters(visit)
+  const chosen = { ...(choice !== 'all' && { state: choice }), ...(q && { q }) }
+  await recordFile(visit, 'subscriptions', chosen)
   return sendCsv(visit, `assinaturas-${localDateOf(now)}.csv`, pieces())
 }
 

@@ -24,6 +24,7 @@ import { field, fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
 import { type Fact, facts } from '../parts.ts'
+import { searching } from './charge-filters.ts'
 import { stateOf as stateOfCharge } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
 import { laterChargeOf } from './entry-links.ts'
@@ -441,12 +442,11 @@ const here = ({ query }: Visit): string =>
 
 /** Charges that the payment can settle, by what somebody has typed. */
 async function findSettleable(visit: Visit, payment: Payment, text: string): Promise<Charge[]> {
-  const { app, company } = visit
-  const now = app.clock.now()
-  const where = { db: app.db, vault: app.vault, companyId: company.id, now }
+  const { company } = visit
+  const where = searching(visit)
   const { charges } = await findCharges(where, { text }, {}, { limit: MAX_FOUND, after: null })
   return charges
-    .map((charge) => asOf(charge, now))
+    .map((charge) => asOf(charge, where.now))
     .filter((one) => isSettleable(one) && payableBy(company, one.devMode) === payment.source)
 }
 
