@@ -1,7 +1,7 @@
 import { integers, texts } from '../db/arrays.ts'
 import type { Row, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
-import type { Balance } from './books.ts'
+import { type Balance, EMPTY } from './books.ts'
 import { ENTRY, type StatementEntry } from './columns.ts'
 import { ACCOUNTS, type Account, type Kind, MOVED_BY } from './recipes.ts'
 
@@ -119,10 +119,13 @@ export async function balancesAt(
     name: 'balances_at',
     text: `select e.entry, ${ACCOUNTS.map(heldAfter).join(', ')}
            from unnest($2::int8[]) e (entry)
-           left join postings p on p.company_id = $1 and p.entry = e.entry`,
+           join postings p on p.company_id = $1 and p.entry = e.entry`,
     values: [companyId, integers([...new Set(entries)])],
   })
-  return new Map(rows.map(({ entry, ...balance }) => [entry, balance as Balance]))
+  // Before the first entry there is nothing.
+  const before = entries.map((entry): [number, Balance] => [entry, EMPTY.balance])
+  const found = rows.map(({ entry, ...balance }): [number, Balance] => [entry, balance as Balance])
+  return new Map([...before, ...found])
 }
 
 /** What arrived without paying a charge until an entry, in the order of arrival. */

@@ -361,6 +361,7 @@ const LISTS: [path: string, kind: keyof Records, after: Place][] = [
   ['/charge', 'charge', records.charge.replace(/.$/, 'z')],
   ['/charge/plan', 'plan', records.plan.replace(/.$/, 'z')],
   [RECURRENCES, 'rec', records.rec.replace(/.$/, 'z')],
+  ['/link', 'link', records.link.replace(/.$/, 'z')],
   ['/client', 'clnt', records.clnt.replace(/.$/, 'z')],
   ['/product', 'prod', records.prod.replace(/.$/, 'z')],
   ['/webhook', 'webhook', records.webhook.replace(/.$/, 'f')],
