@@ -8,7 +8,10 @@ export type Frozen = {
 
 /** What differs from run to run, and the name it gets; equal values get the same number. */
 const VOLATILE: [RegExp, string][] = [
-  [/\b(charge|plan|link|clnt|prod|qrs|rec|wd|rfnd|evt|rcpt|dispute)_[0-9a-hjkmnp-tv-z]{26}\b/g, '$1_'],
+  [
+    /\b(charge|plan|link|clnt|prod|qrs|rec|wd|rfnd|evt|rcpt|dispute)_[0-9a-hjkmnp-tv-z]{26}\b/g,
+    '$1_',
+  ],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'uuid '],
   [/(?<=\/(?:pay|plan)\/)[\w-]{63}/g, 'token '],
   [/(?<=\/l\/)[0-9a-hjkmnp-tv-z]{26}/g, 'company '],

@@ -9,7 +9,7 @@ const pt = {
     available: SIDE_WORDS.available,
     pending: SIDE_WORDS.pending,
     held: SIDE_WORDS.held,
-    unmatched: SIDE_WORDS.unmatched,
+    unmatched: 'Pix sem cobrança',
     recipients: SIDE_WORDS.recipients,
     disputed: SIDE_WORDS.disputed,
   } satisfies Record<Account, string>,

@@ -57,7 +57,7 @@ const pt = {
   from: 'De',
   to: 'Para',
   amount: 'Valor',
-  unmatched: 'Pix não identificados',
+  unmatched: 'Pix sem cobrança',
   unmatchedText: (count: number, sum: string) =>
     `${count === 1 ? '1 pagamento aguardava' : `${count} pagamentos aguardavam`} decisão no fim do mês: ${sum}.`,
   noUnmatched: 'Nenhum Pix aguardava decisão.',

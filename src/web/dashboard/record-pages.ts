@@ -125,8 +125,8 @@ async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Prom
   const { here, show, texts } = catalog
   const { title, done, edit, remove } = texts[visit.language]
   const { body, actions } = await show(visit, record)
-  const link = (action: string, label: string) =>
-    html`<a class="button quiet slim" href="${visit.url(`/${here}/${record.id}/${action}`)}">${label}</a>`
+  const link = (action: string, label: string, kind = 'quiet') =>
+    html`<a class="button ${kind} slim" href="${visit.url(`/${here}/${record.id}/${action}`)}">${label}</a>`
   const { frame, write } = frameOf(catalog)
   const { styles = [], scripts = [] } = catalog.assets ?? {}
   return sendPage(
@@ -136,7 +136,7 @@ async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Prom
       scripts,
       title: nameOf(catalog, record),
       back: backLink(visit, `/${here}`, title),
-      actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove)}`}`,
+      actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove, 'quiet danger')}`}`,
       done,
       body,
     },

@@ -270,7 +270,7 @@ function partsCard({ language }: Visit, { asked, period }: Read): Html {
     ],
     period.parts,
   )
-  return card(texts.table, shown, 'sums')
+  return card(texts.table, shown, 'sums-card')
 }
 
 function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html {
@@ -300,7 +300,7 @@ function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html
           title: texts.amount,
           kind: 'number',
           of: ({ now, before }) =>
-            html`<span class="lines">${money(now.sum)}${changeOf(now.sum, before.sum, language)}</span>`,
+            html`<span class="amounts">${money(now.sum)}${changeOf(now.sum, before.sum, language)}</span>`,
           total: money(all.received.sum),
         },
         {
@@ -312,7 +312,7 @@ function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html
       ],
       kinds,
     ),
-    'sums',
+    'sums-card',
   )
 }
 
@@ -332,7 +332,7 @@ function productsCard({ language }: Visit, { products }: Read): Html {
     products.length === 0
       ? html`<p class="soft">${texts.noProducts}</p>`
       : html`<p class="soft small">${texts.productsHint(MAX_PRODUCTS)}</p>${list}`,
-    'sums',
+    'sums-card',
   )
 }
 
