@@ -4,7 +4,7 @@ import type { Account } from '../../ledger/recipes.ts'
 import type { Language } from '../../lib/language.ts'
 
 const pt = {
-  title: 'Saldo',
+  title: 'Extrato e saldo',
   accounts: {
     available: SIDE_WORDS.available,
     pending: SIDE_WORDS.pending,

@@ -204,7 +204,7 @@ const pt = {
 type Texts = typeof pt
 
 const en: Texts = {
-  title: 'New',
+  title: 'New charge',
   choose: 'How do you want to be paid?',
   counter: {
     title: 'Sell at the counter',

@@ -20,6 +20,7 @@ import { icon } from '../layout.ts'
 import { barChart, briefReais } from './chart.ts'
 import { changeOf, figure, percentOf, type Wish } from './comparison.ts'
 import { sendCsv } from './csv.ts'
+import { chips } from './list-parts.ts'
 import { type Column, card, heading, money, table } from './parts.ts'
 import { type PartFigures, type PeriodFigures, readPeriod } from './period-figures.ts'
 import {
@@ -116,8 +117,11 @@ ${subscriptionsCard(visit, read)}${partsCard(visit, read)}`
 /** The choice of a period: one with a name, or the days of a form. */
 function periodCard({ language, url, query }: Visit, { name, days, fault }: Asked): Html {
   const texts = REPORTS[language]
-  const chip = (one: PeriodName) =>
-    html`<a href="${url(`/reports?period=${one}`)}"${one === name && html` aria-current="true"`}>${texts.names[one]}</a>`
+  const periods = PERIODS.map((one) => ({
+    label: texts.names[one],
+    href: url(`/reports?period=${one}`),
+    isHere: one === name,
+  }))
   const day = (side: 'from' | 'to', wrong: string | null) =>
     field(
       {
@@ -134,7 +138,7 @@ function periodCard({ language, url, query }: Visit, { name, days, fault }: Aske
   const wrong = fault && texts.faults[fault]
   return card(
     null,
-    html`<nav class="tabs" aria-label="${texts.periods}">${PERIODS.map(chip)}</nav>
+    html`${chips(texts.periods, periods, language)}
 <form class="filters" method="get" action="${url('/reports')}">${day('from', null)}${day('to', wrong)}<button class="button quiet slim">${texts.show}</button></form>`,
     'choose-period',
   )

@@ -167,7 +167,7 @@ function columnsOf(visit: Visit): Column<ShownWithdrawal>[] {
     {
       title: columns.destination,
       of: ({ destination, recipientId }) =>
-        html`<span class="nowrap small">${destination}</span>${recipientId !== undefined && html`<span class="soft small below">${WITHDRAWALS[visit.language].payout}</span>`}`,
+        html`<span class="small" title="${destination}">${destination}</span>${recipientId !== undefined && html`<span class="soft small below">${WITHDRAWALS[visit.language].payout}</span>`}`,
     },
   ]
 }
