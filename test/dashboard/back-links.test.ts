@@ -13,7 +13,8 @@ const owner = await signIn(api, client.company, { hasSecondFactor: true })
 
 /** Where the menu and the tabs of a section lead. */
 async function pathsOnTop(): Promise<Set<string>> {
-  const paths = new Set<string>(SECTIONS.map(({ path }) => path))
+  // The search is in the head of every page.
+  const paths = new Set<string>(['/search', ...SECTIONS.map(({ path }) => path)])
   for (const section of ['/developers', '/settings']) {
     const { text } = await owner.get(section)
     const tabs = /<nav class="section-tabs".*?<\/nav>/s.exec(text)![0]

@@ -230,6 +230,6 @@ test('only who may read the balance sees reports', async () => {
     const member = await signIn(api, client.company, { role })
     const reads = ['owner', 'finance', 'viewer'].includes(role)
     assert.equal((await member.get('/reports')).status, reads ? 200 : 403, role)
-    assert.equal((await member.get('')).text.includes('>Relatórios</a>'), reads, role)
+    assert.equal((await member.get('')).text.includes('>Relatórios</span>'), reads, role)
   }
 })

@@ -175,6 +175,7 @@ function openSale(visit: Visit, charge: Charge): Html {
   const { brCode, amount, description } = charge
   const bank = `/bank?${new URLSearchParams({ code: brCode! })}`
   return html`<section class="counter-sale" aria-labelledby="counter-amount">
+${backLink(visit, '/counter', texts.title)}
 <h1 id="counter-amount" class="counter-amount">${formatReais(amount)}</h1>
 ${description !== null && html`<p class="soft">${description}</p>`}
 <p class="qr"><img src="${qrDataUrl(brCode!)}" alt="${texts.qr}" width="256" height="256"></p>
