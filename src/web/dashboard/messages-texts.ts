@@ -34,7 +34,7 @@ const pt = {
   save: 'Salvar',
   preview: 'Pré-visualizar',
   previewTitle: 'Prévia',
-  reset: 'Voltar ao padrão',
+  reset: 'Restaurar padrão',
   sorts: SORTS_PT,
   done: {
     saved: 'Mensagem salva.',
