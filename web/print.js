@@ -1,2 +1,4 @@
-// Prints the page. Without this the browser's own menu does.
-document.querySelector('[data-print]').addEventListener('click', () => print())
+// Prints the page. Without this the browser's own menu does. Some pages with it have no button.
+addEventListener('click', ({ target }) => {
+  if (target.closest('[data-print]')) print()
+})

@@ -62,13 +62,13 @@ test('a keyboard reaches the content, or on a phone the menu, with two keys', as
   const wide = await open('/charges', DESKTOP)
   await wide.page.keyboard.press('Tab')
   await wide.page.keyboard.press('Enter')
-  assert.match(wide.page.url(), /#main$/)
+  await wide.page.waitForURL(/#main$/)
   assert.equal(await wide.page.locator('.bottom-bar').isVisible(), false)
   const narrow = await open('/charges', PHONE)
   await narrow.page.keyboard.press('Tab')
   await narrow.page.keyboard.press('Tab')
   await narrow.page.keyboard.press('Enter')
-  assert.match(narrow.page.url(), /#menu$/)
+  await narrow.page.waitForURL(/#menu$/)
 })
 
 test('an unknown address keeps the menu and leads back, in every size', async () => {

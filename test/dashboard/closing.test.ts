@@ -111,7 +111,7 @@ test('a month that nobody has looked at is closed as it was at its end', async (
     at(api, '2026-12-24T12:00:00Z')
     const page = await look(api, client, '/closing/2026-08')
     for (const id of [made.unmatched, made.dispute]) assert.ok(page.includes(id), id)
-    pages.push(/<h2>Resumo<\/h2>.*<h2>Pix não identificados/s.exec(page)![0])
+    pages.push(/<h2>Resumo<\/h2>.*<h2>Pix sem cobrança/s.exec(page)![0])
     await requireFigures(api, client)
   }
   assert.equal(pages[0], pages[1])

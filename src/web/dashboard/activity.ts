@@ -232,7 +232,7 @@ function recordOf(
   // A record that was deleted has no page any more.
   const name =
     page && !action.startsWith('delete')
-      ? html`<a href="${visit.url(`${page}/${id}`)}">${id}</a>`
+      ? html`<a class="id-link" title="${id}" href="${visit.url(`${page}/${id}`)}">${id}</a>`
       : (emails.get(id) ?? id)
   return html`<span class="pair"><span>${ACTIVITY[visit.language].records[type]}</span><span class="soft small breakable">${name}</span></span>`
 }

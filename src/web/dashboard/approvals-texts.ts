@@ -16,7 +16,7 @@ const pt = {
   save: 'Salvar',
   remove: 'Não exigir aprovação',
   scope:
-    'A regra vale para saques pelo painel e por chaves de API. Podem aprovar: perfis Responsável e Financeiro.',
+    'A regra vale para saques pelo painel e por chaves de API. Podem aprovar: funções Responsável e Financeiro.',
   tooFew:
     'Só uma pessoa da empresa pode aprovar saques. Convide outra com a função Responsável ou Financeiro; senão, os saques que ela solicitar acima do valor não poderão ser aprovados.',
   /** A withdrawal that needs an approval. */

@@ -4,12 +4,12 @@ import type { Account } from '../../ledger/recipes.ts'
 import type { Language } from '../../lib/language.ts'
 
 const pt = {
-  title: 'Saldo',
+  title: 'Extrato e saldo',
   accounts: {
     available: SIDE_WORDS.available,
     pending: SIDE_WORDS.pending,
     held: SIDE_WORDS.held,
-    unmatched: SIDE_WORDS.unmatched,
+    unmatched: 'Pix sem cobrança',
     recipients: SIDE_WORDS.recipients,
     disputed: SIDE_WORDS.disputed,
   } satisfies Record<Account, string>,

@@ -258,10 +258,11 @@ function actionsOf(visit: Visit, charge: Charge): Html {
     )
   const link = (action: string, label: string, kind: Shown = ' quiet') =>
     html`<a class="button slim${kind}" href="${url(`${path}/${action}`)}">${label}</a>`
-  // Those that take something away come last.
   const writes = html`${isSimulable(charge) && button('simulate', texts.simulate)}${
     mail && button('mail', mail === 'receipt' ? texts.mailReceipt : texts.mailLink)
-  }${canDuplicate(charge) && button('duplicate', texts.duplicate)}${
+  }${canDuplicate(charge) && button('duplicate', texts.duplicate)}`
+  // Those that take something away come last.
+  const takes = html`${
     isRefundable(visit, charge) &&
     link('refund', texts.refundButton(formatReais(refundableOf(charge))))
   }${isOpen && link('cancel', texts.cancelButton, ' quiet danger')}`
@@ -270,7 +271,7 @@ function actionsOf(visit: Visit, charge: Charge): Html {
   }${
     hasPage &&
     html`<a class="button quiet slim" href="${page}" target="_blank" rel="noopener">${texts.openPage}</a>`
-  }</div>`
+  }${visit.can('payments:write') && takes}</div>`
 }
 
 /** A charge of a subscription and a sale of a static code are made by others. */

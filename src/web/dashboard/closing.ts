@@ -29,8 +29,9 @@ import { BALANCE } from './balance-texts.ts'
 import { closingFile } from './closing-file.ts'
 import { CLOSING } from './closing-texts.ts'
 import { sendCsv } from './csv.ts'
-import { backLink } from './form-parts.ts'
+import { backLink, tabs } from './form-parts.ts'
 import { card, heading, moment, money, notice, pill, table } from './parts.ts'
+import { DASHBOARD } from './texts.ts'
 import { UNMATCHED } from './unmatched-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -57,7 +58,7 @@ async function list(visit: Visit): Promise<FastifyReply> {
     all.filter((month) => month.startsWith(year)),
   )
   const total = ({ figures }: Row) => totalOf(figures.closing)
-  const body = html`${backLink(visit, '/balance', BALANCE[language].title)}${heading(title)}
+  const body = html`${backLink(visit, '/balance', DASHBOARD[language].sections.balance)}${heading(title)}
 <p class="soft">${intro}</p>
 ${years.length > 1 && yearTabs(visit, years, year)}
 ${card(
@@ -103,10 +104,12 @@ const statePill = (isClosed: boolean, language: Language): Html =>
   isClosed ? pill(CLOSING[language].closed, 'good') : pill(CLOSING[language].open, 'calm')
 
 function yearTabs({ url, language }: Visit, years: string[], year: string): Html {
-  const current = html` aria-current="page"`
-  const link = (one: string) =>
-    html`<a href="${url(`${PATH}?year=${one}`)}"${one === year && current}>${one}</a>`
-  return html`<nav class="section-tabs" aria-label="${CLOSING[language].years}">${years.map(link)}</nav>`
+  const shown = years.map((one) => ({
+    label: one,
+    path: `${PATH}?year=${one}`,
+    isHere: one === year,
+  }))
+  return tabs({ url }, CLOSING[language].years, shown)
 }
 
 /** The month of the URL. A company has none before it was made, and none in the future. */

@@ -175,18 +175,19 @@ function openSale(visit: Visit, charge: Charge): Html {
   const { brCode, amount, description } = charge
   const bank = `/bank?${new URLSearchParams({ code: brCode! })}`
   return html`<section class="counter-sale" aria-labelledby="counter-amount">
+${backLink(visit, '/counter', texts.title)}
 <h1 id="counter-amount" class="counter-amount">${formatReais(amount)}</h1>
 ${description !== null && html`<p class="soft">${description}</p>`}
 <p class="qr"><img src="${qrDataUrl(brCode!)}" alt="${texts.qr}" width="256" height="256"></p>
 <p class="waiting js" role="status">${texts.waiting}</p>
 <noscript><p><a class="button" href="${url(`/counter/${params.id}`)}">${texts.refresh}</a></p></noscript>
-<div class="actions"><button type="button" class="button quiet slim" data-sound hidden>${texts.sound}</button>${visit.formOf(
-    url(`/counter/${params.id}/cancel`),
-    html`<button class="button quiet slim">${texts.cancel}</button>`,
-  )}${
+<div class="actions"><button type="button" class="button quiet slim" data-sound hidden>${texts.sound}</button>${
     isPlayable(app.config, company) &&
     html`<a class="button quiet slim" href="${bank}" target="_blank" rel="noopener">${texts.payAtBank}</a>`
-  }</div></section>`
+  }${visit.formOf(
+    url(`/counter/${params.id}/cancel`),
+    html`<button class="button quiet danger slim">${texts.cancel}</button>`,
+  )}</div></section>`
 }
 
 const SIGNS: Record<Charge['status'], IconName> = {

@@ -37,8 +37,8 @@ const pt = {
   removeTitle: (name: string) => `Excluir ${name}?`,
   removeText:
     'O cadastro é apagado. As cobranças feitas guardam os dados de quem pagou, e as assinaturas em andamento continuam.',
-  search: 'Procurar por parte do nome, telefone ou e-mail, ou por CPF ou CNPJ',
-  searchButton: 'Procurar',
+  search: 'Parte do nome, telefone ou e-mail, ou CPF ou CNPJ',
+  searchButton: 'Buscar',
   clear: 'Limpar busca',
   none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
   noneFound: (text: string) => `Nenhum cliente encontrado para “${text}”`,
@@ -93,8 +93,8 @@ const en: Texts = {
   removeTitle: (name) => `Delete ${name}?`,
   removeText:
     'The record is erased. Past charges keep the details of who paid, and running subscriptions go on.',
-  search: 'Find by name, CPF, CNPJ, e-mail or phone with area code',
-  searchButton: 'Find',
+  search: 'Part of a name, phone or e-mail, or CPF or CNPJ',
+  searchButton: 'Search',
   clear: 'Clear search',
   none: 'Whoever pays a charge appears here. You can also add customers.',
   noneFound: (text) => `No customer found for “${text}”`,

@@ -79,9 +79,8 @@ async function list(visit: Visit): Promise<Html> {
     data,
     text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
-  const file = !isCut && fileLink(visit, '/customers.csv', text ? { q: text } : {}, texts.csv)
   return html`${toList(visit)}${listHead(searchForm(visit, text))}${listCard(
-    html`<div class="actions">${file}</div>${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
+    html`${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
   )}`
 }
 
@@ -399,6 +398,10 @@ const pages = catalogRoutes<ShownCustomer>({
   change: 'changeCustomer',
   remove: 'deleteCustomer',
   texts: CUSTOMERS,
+  listActions: (visit) => {
+    const q = visit.query.q?.trim()
+    return fileLink(visit, '/customers.csv', q ? { q } : {}, CUSTOMERS[visit.language].csv)
+  },
   list,
   show,
   typed: (_visit, customer) => (customer ? typedCustomer(customer) : {}),

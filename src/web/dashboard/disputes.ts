@@ -17,6 +17,7 @@ import { backLink, confirmation, type FormFault, formButtons, tabs, tryForm } fr
 import {
   type Column,
   card,
+  idText,
   moment,
   money,
   nothing,
@@ -125,8 +126,8 @@ function factsOf(visit: Visit, dispute: Shown): Fact[] {
   const { amount, held, deadline, openedAt, closedAt, chargeId, endToEndId } = dispute
   const payment =
     chargeId === undefined
-      ? html`<a href="${visit.url(`/unmatched/${endToEndId}`)}"><code>${endToEndId}</code></a>`
-      : html`<code>${endToEndId}</code>`
+      ? html`<a class="id-link" title="${endToEndId}" href="${visit.url(`/unmatched/${endToEndId}`)}"><code>${endToEndId}</code></a>`
+      : idText(endToEndId, names.payment, visit.language)
   return [
     [names.amount, money(amount)],
     ...(held ? [[names.held, money(held)] as Fact] : []),
@@ -137,7 +138,7 @@ function factsOf(visit: Visit, dispute: Shown): Fact[] {
       ? [
           [
             names.charge,
-            html`<a href="${visit.url(`/charges/${chargeId}`)}"><code>${chargeId}</code></a>`,
+            html`<a class="id-link" title="${chargeId}" href="${visit.url(`/charges/${chargeId}`)}"><code>${chargeId}</code></a>`,
           ] as Fact,
         ]
       : []),
@@ -155,7 +156,7 @@ function decisionCard(visit: Visit, dispute: Shown): Html {
   return card(
     texts.decide,
     html`<ul class="rows choices">${row(texts.defend, texts.defendEffect)}${row(texts.accept, texts.acceptEffect)}</ul>
-<div class="actions">${link('defend', texts.defend, '')}${link('accept', texts.accept, 'quiet')}</div>`,
+<div class="actions">${link('defend', texts.defend, '')}${link('accept', texts.accept, 'quiet danger')}</div>`,
   )
 }
 

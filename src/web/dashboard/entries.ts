@@ -13,6 +13,7 @@ import { findRefunded, linkOf, type Refunded } from './entry-links.ts'
 import { dayFilter, filterForm, selectFilter } from './filters.ts'
 import { backLink } from './form-parts.ts'
 import { type Column, card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
+import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -66,7 +67,7 @@ async function show(visit: Visit): Promise<FastifyReply> {
     shown,
     isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
   )
-  const body = html`${backLink(visit, '/balance', texts.statement)}
+  const body = html`${backLink(visit, '/balance', DASHBOARD[visit.language].sections.balance)}
 ${heading(texts.entries, file)}
 ${card(null, html`<p class="soft">${texts.entriesHint}</p>${filters(visit)}${list}${pager(visit, next)}`)}`
   return visit.send({ title: texts.entries, body, here: 'balance' })
@@ -125,7 +126,7 @@ function signedAmount({ debit, credit, amount }: ShownEntry): Html {
 /** The balances that the entry has changed, as they were stored with it. */
 function balanceAfter({ debit, credit, balance }: ShownEntry, names: Record<Account, string>) {
   const changed = ACCOUNTS.filter((account) => account === debit || account === credit)
-  return html`<span class="lines">${changed.map(
+  return html`<span class="amounts">${changed.map(
     (account) =>
       html`<span><span class="soft small">${names[account]}</span> <span class="money">${formatReais(balance[account] ?? 0)}</span></span>`,
   )}</span>`

@@ -7,8 +7,7 @@ import {
   startOfDay,
 } from '../../pix/local-time.ts'
 import type { Html } from '../html.ts'
-import { tabs } from './form-parts.ts'
-import { periodWords } from './list-parts.ts'
+import { chips, periodWords, withFilters } from './list-parts.ts'
 import { daysOf, PERIODS, type PeriodName, untilToday } from './periods.ts'
 import type { Visit } from './visit.ts'
 
@@ -64,19 +63,21 @@ export function periodChips(
   path: string,
   here: Partial<Days> | null,
   { kept, hasAll = false }: { kept: Record<string, string>; hasAll?: boolean },
-): Html {
+): Html | null {
   const now = visit.app.clock.now()
   const names = periodWords(visit.language)
   const words = WORDS[visit.language]
-  const to = (days: Days | null) => {
-    const search = new URLSearchParams({ ...kept, ...days })
-    return search.size > 0 ? `${path}?${search}` : path
-  }
-  const chips = PERIODS.map((name) => {
+  const to = (days: Days | null) => withFilters(visit, path, kept, { ...days })
+  // On the first days of a month several are the same days: the longest name is marked.
+  const shown = PERIODS.findLast((name) => {
     const days = namedDays(name, now)
-    const isHere = here?.from === days.from && here.to === days.to
-    return { label: names[name], path: to(days), isHere }
+    return here?.from === days.from && here.to === days.to
   })
-  const all = { label: words.all, path: to(null), isHere: here === null }
-  return tabs(visit, words.label, hasAll ? [all, ...chips] : chips)
+  const periods = PERIODS.map((name) => ({
+    label: names[name],
+    href: to(namedDays(name, now)),
+    isHere: name === shown,
+  }))
+  const all = { label: words.all, href: to(null), isHere: here === null }
+  return chips(words.label, hasAll ? [all, ...periods] : periods, visit.language)
 }

@@ -19,6 +19,7 @@ const braced = (names: readonly string[]): string => names.map((name) => `{${nam
 
 const pt = {
   title: 'Mensagens',
+  one: 'Mensagem',
   intro:
     'O texto que vai com o link no WhatsApp, no e-mail e ao compartilhar. Nada é enviado sem você.',
   own: 'Sua mensagem',
@@ -33,7 +34,7 @@ const pt = {
   save: 'Salvar',
   preview: 'Pré-visualizar',
   previewTitle: 'Prévia',
-  reset: 'Voltar ao padrão',
+  reset: 'Restaurar padrão',
   sorts: SORTS_PT,
   done: {
     saved: 'Mensagem salva.',
@@ -43,6 +44,7 @@ const pt = {
 
 const en: typeof pt = {
   title: 'Messages',
+  one: 'Message',
   intro:
     'The text that goes with the link by WhatsApp, by e-mail and when you share it. Nothing is sent without you.',
   own: 'Your message',

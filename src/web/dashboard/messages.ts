@@ -107,7 +107,7 @@ function sendForm(
   )
   const { title, when } = texts.sorts[sort]
   return sendSettings(visit, '/messages', {
-    title,
+    title: `${texts.one}: ${title}`,
     back: backLink(visit, PATH, texts.title),
     fault,
     body: html`<div class="columns settings">${card(null, html`<p class="soft">${when}</p>${form}`)}${card(texts.previewTitle, sampleOf(visit, text))}</div>`,

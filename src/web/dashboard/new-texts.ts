@@ -164,8 +164,8 @@ const pt = {
     },
   } satisfies Record<NewKind, { title: string; text: string; make: string }>,
   payer: 'Quem paga',
-  find: 'Procurar cliente por nome, CPF, CNPJ, e-mail ou telefone com DDD',
-  findButton: 'Procurar',
+  find: 'Buscar cliente por nome, CPF, CNPJ, e-mail ou telefone com DDD',
+  findButton: 'Buscar',
   nobodyFound: 'Nenhum cliente encontrado. Preencha os dados abaixo.',
   chooseWho: 'Escolha quem paga',
   somebodyNew: 'Outra pessoa',
@@ -204,7 +204,7 @@ const pt = {
 type Texts = typeof pt
 
 const en: Texts = {
-  title: 'New',
+  title: 'New charge',
   choose: 'How do you want to be paid?',
   counter: {
     title: 'Sell at the counter',
@@ -243,8 +243,8 @@ const en: Texts = {
     },
   },
   payer: 'Who pays',
-  find: 'Find a customer by name, CPF, CNPJ, e-mail or phone with area code',
-  findButton: 'Find',
+  find: 'Search customers by name, CPF, CNPJ, e-mail or phone with area code',
+  findButton: 'Search',
   nobodyFound: 'No customer found. Fill in the details below.',
   chooseWho: 'Choose who pays',
   somebodyNew: 'Somebody else',

@@ -87,7 +87,7 @@ async function showOne(visit: Visit): Promise<FastifyReply> {
   const canCancel = plan.status === 'OPEN' && visit.can('payments:write')
   const actions = html`${statusOf(plan, language)}${
     canCancel &&
-    html`<a class="button quiet slim" href="${url(`/plans/${plan.id}/cancel`)}">${texts.cancel}</a>`
+    html`<a class="button quiet danger slim" href="${url(`/plans/${plan.id}/cancel`)}">${texts.cancel}</a>`
   }`
   return sendPage(visit, FRAME, {
     title: texts.titleOf(formatReais(plan.total), plan.count),

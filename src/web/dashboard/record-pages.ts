@@ -86,6 +86,8 @@ export type Catalog<T> = {
   nameOf?(record: T): string
   /** What the page of a record loads. */
   assets?: Pick<DashboardPage, 'styles' | 'scripts'>
+  /** What can be done with the whole list, beside a new record. */
+  listActions?(visit: Visit): Html
   /** What the list shows below its title. */
   list(visit: Visit): Promise<Html>
   /** What the page of a record shows, and what can be done with it beside a change. */
@@ -110,10 +112,10 @@ const frameOf = <T>({ here, menu, scope = 'catalog' }: Catalog<T>) => ({
 })
 
 async function sendList<T>(visit: Visit, catalog: Catalog<T>): Promise<FastifyReply> {
-  const { here, menu, texts, list } = catalog
+  const { here, menu, texts, list, listActions } = catalog
   const { frame, write } = frameOf(catalog)
   const { title, make, done } = texts[visit.language]
-  const actions = visit.can(write) && makeLink(visit, `/${here}/new`, make)
+  const actions = html`${listActions?.(visit)}${visit.can(write) && makeLink(visit, `/${here}/new`, make)}`
   const { sections } = DASHBOARD[visit.language]
   const back = menu && backLink(visit, `/${menu}`, sections[menu])
   const body = await list(visit)
@@ -125,8 +127,8 @@ async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Prom
   const { here, show, texts } = catalog
   const { title, done, edit, remove } = texts[visit.language]
   const { body, actions } = await show(visit, record)
-  const link = (action: string, label: string) =>
-    html`<a class="button quiet slim" href="${visit.url(`/${here}/${record.id}/${action}`)}">${label}</a>`
+  const link = (action: string, label: string, kind = 'quiet') =>
+    html`<a class="button ${kind} slim" href="${visit.url(`/${here}/${record.id}/${action}`)}">${label}</a>`
   const { frame, write } = frameOf(catalog)
   const { styles = [], scripts = [] } = catalog.assets ?? {}
   return sendPage(
@@ -136,7 +138,7 @@ async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Prom
       scripts,
       title: nameOf(catalog, record),
       back: backLink(visit, `/${here}`, title),
-      actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove)}`}`,
+      actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove, 'quiet danger')}`}`,
       done,
       body,
     },

@@ -4,7 +4,6 @@ import type { ReturnReason } from '../../provider/port.ts'
 
 const pt = {
   title: 'Devoluções',
-  balance: 'Saldo',
   csv: 'Baixar CSV',
   from: 'De',
   to: 'Até',
@@ -44,7 +43,6 @@ type Texts = typeof pt
 
 const en: Texts = {
   title: 'Refunds',
-  balance: 'Balance',
   csv: 'Download CSV',
   from: 'From',
   to: 'To',

@@ -22,10 +22,12 @@ import {
   nothing,
   pager,
   pill,
+  rowLink,
   type Tone,
   table,
 } from './parts.ts'
 import { REFUNDS } from './refunds-texts.ts'
+import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -68,7 +70,7 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const kept = filter.status ? { status: filter.status } : {}
   const empty = filter.status ? notFound(texts.noneFound) : nothing(language, texts.none)
   const file = fileLink(visit, '/refunds.csv', { ...kept, ...days }, texts.csv)
-  const body = html`${visit.can('balance:read') && backLink(visit, '/balance', texts.balance)}
+  const body = html`${visit.can('balance:read') && backLink(visit, '/balance', DASHBOARD[language].sections.balance)}
 ${heading(texts.title, file)}
 ${periodChips(visit, '/refunds', days, { kept })}
 ${card(
@@ -111,10 +113,14 @@ function columnsOf(visit: Visit): Column<NamedRefund>[] {
     {
       title: columns.payer,
       kind: 'main',
-      of: (refund) => html`<a href="${visit.url(pathOf(refund))}">${refund.name ?? noName}</a>`,
+      of: (refund) => rowLink(visit.url(pathOf(refund)), refund.name ?? noName),
     },
-    { title: columns.status, of: ({ status }) => pill(states[status], TONES[status]) },
-    { title: columns.startedAt, of: ({ createdAt }) => moment(createdAt) },
+    {
+      title: columns.status,
+      kind: 'state',
+      of: ({ status }) => pill(states[status], TONES[status]),
+    },
+    { title: columns.startedAt, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
     { title: columns.finishedAt, of: ({ finishedAt }) => (finishedAt ? moment(finishedAt) : '–') },
     { title: columns.reason, of: (refund) => reasonOf(visit, refund) ?? '–' },
     { title: columns.amount, kind: 'number', of: ({ amount }) => money(amount) },

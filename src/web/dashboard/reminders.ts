@@ -216,7 +216,7 @@ function ruleForm(visit: Visit, key: string, typed: Form, fault: FormFault | nul
   return visit.formOf(
     visit.url(`${PATH}/rule?rule=${key}`),
     html`${fieldsOf([...when, channel])}${enabled}${fieldsOf(words)}
-<div class="actions"><button class="button slim" name="act" value="save">${texts.save}</button><button class="button quiet slim" name="act" value="preview">${texts.preview}</button>${remove && html`<button class="button quiet slim" name="act" value="remove">${texts.remove}</button>`}</div>`,
+<div class="actions"><button class="button slim" name="act" value="save">${texts.save}</button><button class="button quiet slim" name="act" value="preview">${texts.preview}</button>${remove && html`<button class="button quiet danger slim" name="act" value="remove">${texts.remove}</button>`}</div>`,
     { kind: 'card-form' },
   )
 }

@@ -94,7 +94,7 @@ type Texts = typeof pt
 
 const en: Texts = {
   title: 'Reports',
-  closing: 'Monthly closing',
+  closing: 'Month closing',
   csv: 'Download CSV',
   print: 'Print',
   periods: 'Period',

@@ -20,6 +20,7 @@ import { icon } from '../layout.ts'
 import { barChart, briefReais } from './chart.ts'
 import { changeOf, figure, percentOf, type Wish } from './comparison.ts'
 import { sendCsv } from './csv.ts'
+import { chips } from './list-parts.ts'
 import { type Column, card, heading, money, table } from './parts.ts'
 import { type PartFigures, type PeriodFigures, readPeriod } from './period-figures.ts'
 import {
@@ -116,8 +117,11 @@ ${subscriptionsCard(visit, read)}${partsCard(visit, read)}`
 /** The choice of a period: one with a name, or the days of a form. */
 function periodCard({ language, url, query }: Visit, { name, days, fault }: Asked): Html {
   const texts = REPORTS[language]
-  const chip = (one: PeriodName) =>
-    html`<a href="${url(`/reports?period=${one}`)}"${one === name && html` aria-current="true"`}>${texts.names[one]}</a>`
+  const periods = PERIODS.map((one) => ({
+    label: texts.names[one],
+    href: url(`/reports?period=${one}`),
+    isHere: one === name,
+  }))
   const day = (side: 'from' | 'to', wrong: string | null) =>
     field(
       {
@@ -134,7 +138,7 @@ function periodCard({ language, url, query }: Visit, { name, days, fault }: Aske
   const wrong = fault && texts.faults[fault]
   return card(
     null,
-    html`<nav class="tabs" aria-label="${texts.periods}">${PERIODS.map(chip)}</nav>
+    html`${chips(texts.periods, periods, language)}
 <form class="filters" method="get" action="${url('/reports')}">${day('from', null)}${day('to', wrong)}<button class="button quiet slim">${texts.show}</button></form>`,
     'choose-period',
   )
@@ -270,7 +274,7 @@ function partsCard({ language }: Visit, { asked, period }: Read): Html {
     ],
     period.parts,
   )
-  return card(texts.table, shown, 'sums')
+  return card(texts.table, shown, 'sums-card')
 }
 
 function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html {
@@ -300,7 +304,7 @@ function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html
           title: texts.amount,
           kind: 'number',
           of: ({ now, before }) =>
-            html`<span class="lines">${money(now.sum)}${changeOf(now.sum, before.sum, language)}</span>`,
+            html`<span class="amounts">${money(now.sum)}${changeOf(now.sum, before.sum, language)}</span>`,
           total: money(all.received.sum),
         },
         {
@@ -312,7 +316,7 @@ function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html
       ],
       kinds,
     ),
-    'sums',
+    'sums-card',
   )
 }
 
@@ -332,7 +336,7 @@ function productsCard({ language }: Visit, { products }: Read): Html {
     products.length === 0
       ? html`<p class="soft">${texts.noProducts}</p>`
       : html`<p class="soft small">${texts.productsHint(MAX_PRODUCTS)}</p>${list}`,
-    'sums',
+    'sums-card',
   )
 }
 

@@ -331,7 +331,7 @@ async function showSubscriptionPage(visit: Visit, recurrence: Recurrence): Promi
   const actions =
     visit.can('payments:write') &&
     status === 'OPEN' &&
-    html`<a class="button quiet slim" href="${url(`${path}/cancel`)}">${isTemplate ? texts.closeLink : texts.cancel}</a>`
+    html`<a class="button quiet danger slim" href="${url(`${path}/cancel`)}">${isTemplate ? texts.closeLink : texts.cancel}</a>`
   const details = isTemplate ? await followers(visit, recurrence) : await charges(visit, recurrence)
   return visit.send({
     title,

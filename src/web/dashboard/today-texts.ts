@@ -22,7 +22,7 @@ const WEEKDAYS = {
 }
 
 const pt = {
-  today: 'Hoje',
+  today: 'Movimento de hoje',
   compared: (before: string) => `comparado com ${before}`,
   before: (value: string) => `Antes: ${value}`,
   received: 'Recebido bruto',
@@ -103,7 +103,7 @@ const pt = {
 type Texts = typeof pt
 
 const en: Texts = {
-  today: 'Today',
+  today: 'Today so far',
   compared: (before) => `compared with ${before}`,
   before: (value) => `Before: ${value}`,
   received: 'Gross received',

@@ -185,7 +185,11 @@ function paymentCard(visit: Visit, payment: ShownPayment, suggestions: Suggestio
   const waits = status === 'UNMATCHED'
   const { name, taxId } = payer ?? {}
   // A name may have marks that change the direction of what follows.
-  const who = [name && html`<bdi>${name}</bdi>`, name && taxId && ' · ', taxId]
+  const who = [
+    name && html`<bdi>${name}</bdi>`,
+    name && taxId && ' · ',
+    taxId && html`<span class="nowrap">${taxId}</span>`,
+  ]
   return html`<article class="card decision">
 <div class="heading"><h2>${money(amount)}</h2>${pill(texts.reasons[reason].short, waits ? 'warn' : 'calm')}</div>
 <p class="soft">${texts.reasons[reason].text}${returned && ` ${texts.returned(formatReais(returned))}`}</p>
@@ -194,7 +198,7 @@ function paymentCard(visit: Visit, payment: ShownPayment, suggestions: Suggestio
     [texts.receivedAt, moment(receivedAt)],
   ])}
 ${waits && likelyPart(visit, payment, suggestions)}</div>
-<div class="actions">${waits && decisions(visit, payment, suggestions)}<a class="button quiet slim" href="${visit.url(`/unmatched/${endToEndId}`)}">${texts.details}<span class="hide">: ${formatReais(amount)}</span></a></div>
+<div class="actions"><a class="button quiet slim" href="${visit.url(`/unmatched/${endToEndId}`)}">${texts.details}<span class="hide">: ${formatReais(amount)}</span></a>${waits && decisions(visit, payment, suggestions)}</div>
 </article>`
 }
 

@@ -33,6 +33,7 @@ import {
   nothing,
   notice,
   pager,
+  rowLink,
   table,
 } from './parts.ts'
 import { DASHBOARD } from './texts.ts'
@@ -158,16 +159,15 @@ function columnsOf(visit: Visit): Column<ShownWithdrawal>[] {
     {
       title: columns.value,
       kind: 'main',
-      of: ({ id, value }) =>
-        html`<a href="${visit.url(`/balance/withdrawals/${id}`)}">${money(value)}</a>`,
+      of: ({ id, value }) => rowLink(visit.url(`/balance/withdrawals/${id}`), money(value)),
     },
-    { title: columns.status, of: (withdrawal) => statePill(visit, withdrawal) },
-    { title: columns.at, of: ({ createdAt }) => moment(createdAt) },
+    { title: columns.status, kind: 'state', of: (withdrawal) => statePill(visit, withdrawal) },
+    { title: columns.at, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
     { title: columns.finishedAt, of: ({ finishedAt }) => (finishedAt ? moment(finishedAt) : '–') },
     {
       title: columns.destination,
       of: ({ destination, recipientId }) =>
-        html`<span class="nowrap small">${destination}</span>${recipientId !== undefined && html`<span class="soft small below">${WITHDRAWALS[visit.language].payout}</span>`}`,
+        html`<span class="small" title="${destination}">${destination}</span>${recipientId !== undefined && html`<span class="soft small below">${WITHDRAWALS[visit.language].payout}</span>`}`,
     },
   ]
 }

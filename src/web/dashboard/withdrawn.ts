@@ -21,7 +21,17 @@ import { facts } from '../parts.ts'
 import { sendCsv } from './csv.ts'
 import { FINANCE, fileLink, printButton, slices, totals } from './finance-parts.ts'
 import { backLink } from './form-parts.ts'
-import { type Column, card, heading, moment, money, nothing, pager, table } from './parts.ts'
+import {
+  type Column,
+  card,
+  heading,
+  moment,
+  money,
+  nothing,
+  pager,
+  rowLink,
+  table,
+} from './parts.ts'
 import { readLines } from './statement.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { WITHDRAWALS } from './withdrawals-texts.ts'
@@ -99,11 +109,11 @@ function columnsOf(visit: Visit): Column<NamedLine>[] {
       of: ({ chargeId, name }) => {
         const words = name ?? noName
         return chargeId !== null && visit.can('payments:read')
-          ? html`<a href="${visit.url(`/charges/${toPublic('charge', chargeId)}`)}">${words}</a>`
+          ? rowLink(visit.url(`/charges/${toPublic('charge', chargeId)}`), words)
           : words
       },
     },
-    { title: columns.releasedAt, of: ({ at }) => moment(at) },
+    { title: columns.releasedAt, kind: 'moment', of: ({ at }) => moment(at) },
     { title: columns.released, kind: 'number', of: ({ amount }) => money(amount) },
   ]
 }
