@@ -3,9 +3,11 @@ import type { Page } from 'playwright-core'
 import { cleanImage } from '../../packages/images/src/clean-image.ts'
 import { createKey } from '../../src/core/companies/commands.ts'
 import { saveLogo } from '../../src/core/companies/store.ts'
+import { addNote } from '../../src/core/notes/commands.ts'
+import type { NotedType } from '../../src/core/notes/store.ts'
 import { invite } from '../../src/core/people/invitations.ts'
 import { invitationIdOf } from '../../src/core/people/links.ts'
-import { suffixOf } from '../../src/lib/ids.ts'
+import { fromPublic, newId, suffixOf } from '../../src/lib/ids.ts'
 import type { Language } from '../../src/lib/language.ts'
 import { qrPng } from '../../src/pix/qr.ts'
 import { logoUrl } from '../../src/web/logos.ts'
@@ -32,7 +34,7 @@ export type Scene = { api: TestApi; client: Client }
 export type Action = {
   /** Opens the company. A sandbox unless it is given. */
   open?(api: TestApi): Promise<Client>
-  /** Makes what it acts on, and returns its id, if the path has one. */
+  /** Makes what it acts on, and returns its id, if the path has one, or its ids with a slash. */
   make?(scene: Scene): Promise<unknown>
   /** The page that offers the form or a link to it, if it is not the page above it. */
   at?: string
@@ -140,15 +142,51 @@ const chooseCharges = (page: Page) =>
     .locator('#file')
     .setInputFiles({ name: 'a.csv', mimeType: 'text/csv', buffer: Buffer.from(CHARGES_FILE) })
 
+const NOTE_ADDED = says(/Nota adicionada\./, /Note added\./)
+const NOTE_DELETED = says(/Nota excluída\./, /Note deleted\./)
+
+/** A note of somebody else, which owners may delete. Returns the ids of its record and its own. */
+async function makeNote(
+  { api: { app }, client: { company } }: Scene,
+  recordType: NotedType,
+  id: string,
+): Promise<string> {
+  const recordId = fromPublic(recordType === 'charge' ? 'charge' : 'clnt', id)!
+  const on = { companyId: company.id, recordType, recordId }
+  const author = { id: newId(), name: 'Bia' }
+  const written = { text: 'Ligou', now: app.clock.now() }
+  const note = await app.db.transaction((tx) => addNote(tx, app.vault, on, author, written))
+  return `${id}/${suffixOf(note)}`
+}
+
 const CHARGE_MADE = says(/Cobrança criada\./, /Charge created\./)
 const LINK_MADE = says(/Link criado\. Copie e envie ao cliente\./, /Link created\./)
 const CHANGES_SAVED = says(/Alterações salvas\./, /Changes saved\./)
 
 /** Each form of the dashboard by its route. */
 export const ACTIONS: Record<string, Action> = {
+  '/charges/:id/notes': {
+    make: async ({ client }) => (await makeCharge(client, 5000)).id,
+    fill: (page) => type(page, 'note', 'Ligou para saber do prazo'),
+    says: NOTE_ADDED,
+  },
+  '/charges/:id/notes/:note/delete': {
+    at: '/charges/:id',
+    make: async (scene) => makeNote(scene, 'charge', (await makeCharge(scene.client, 5000)).id),
+    says: NOTE_DELETED,
+  },
+  '/customers/:id/notes': {
+    make: ({ client }) => makeCustomer(client),
+    fill: (page) => type(page, 'note', 'Prefere WhatsApp'),
+    says: NOTE_ADDED,
+  },
+  '/customers/:id/notes/:note/delete': {
+    at: '/customers/:id',
+    make: async (scene) => makeNote(scene, 'customer', await makeCustomer(scene.client)),
+    says: NOTE_DELETED,
+  },
   '/charges/:id/refund': {
     make: async ({ api, client }) => (await makePaid(api, client, 5000)).id,
-    fill: (page) => type(page, 'amount', '20,00'),
     says: says(/Devolução iniciada\./, /Refund started\./),
   },
   '/charges/:id/cancel': {
