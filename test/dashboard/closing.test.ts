@@ -177,6 +177,17 @@ test('last month is closed in three clicks from Today, and its total is that of 
   assert.match(text, /confere com o livro-razão/)
 })
 
+test('in January the list has last month too, and a year when one is chosen', async () => {
+  const { api, client } = await opened()
+  at(api, '2027-01-02T12:00:00Z')
+  const member = await signIn(api, client.company, { role: 'finance' })
+  const monthsIn = (text: string) =>
+    [...text.matchAll(/closing\/(\d{4}-\d\d)"/g)].map(([, one]) => one)
+  const { text } = await member.get('/closing')
+  assert.deepEqual(monthsIn(text).slice(0, 2), ['2027-01', '2026-12'])
+  assert.deepEqual(monthsIn((await member.get('/closing?year=2027')).text), ['2027-01'])
+})
+
 test('a month before the company, in the future, or that is none does not exist', async () => {
   const { api, client } = await opened()
   const member = await signIn(api, client.company)

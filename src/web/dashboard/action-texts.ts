@@ -38,7 +38,10 @@ const OWN: Record<OwnAction, Words> = {
     en: 'Company moved to another database',
   },
   'company.suspend': { pt: 'Empresa suspensa', en: 'Company suspended' },
-  'company.update': { pt: 'Dados da empresa alterados', en: 'Company changed' },
+  'company.update': {
+    pt: 'Dados da empresa alterados fora da API',
+    en: 'Company changed outside of the API',
+  },
   'file.download': {
     pt: 'Arquivo com dados de clientes baixado',
     en: 'File with data of customers downloaded',

@@ -15,6 +15,7 @@ const pt = {
     closing: 'Saldo final',
   },
   years: 'Anos',
+  newest: 'Últimos 12 meses',
   closed: 'Fechado',
   open: 'Em aberto',
   closedText:
@@ -96,6 +97,7 @@ const en: Texts = {
     closing: 'Closing balance',
   },
   years: 'Years',
+  newest: 'Last 12 months',
   closed: 'Closed',
   open: 'Open',
   closedText:

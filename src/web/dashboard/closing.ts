@@ -45,6 +45,9 @@ const nameOf = (month: Month, language: Language): string =>
     timeZone: 'UTC',
   }).format(new Date(`${month}-01`))
 
+/** So many months are shown unless a year is chosen: in January last month is of another year. */
+const NEWEST = 12
+
 type Row = { month: Month; isClosed: boolean; figures: Figures }
 
 async function list(visit: Visit): Promise<FastifyReply> {
@@ -52,11 +55,9 @@ async function list(visit: Visit): Promise<FastifyReply> {
   const { title, intro, columns } = CLOSING[language]
   const all = monthsOf(app, company)
   const years = [...new Set(all.map((month) => month.slice(0, 4)))]
-  const year = years.includes(visit.query.year ?? '') ? visit.query.year! : years[0]!
-  const rows = await readRows(
-    visit,
-    all.filter((month) => month.startsWith(year)),
-  )
+  const year = years.find((one) => one === visit.query.year) ?? null
+  const isShown = (month: Month, at: number) => (year ? month.startsWith(year) : at < NEWEST)
+  const rows = await readRows(visit, all.filter(isShown))
   const total = ({ figures }: Row) => totalOf(figures.closing)
   const body = html`${backLink(visit, '/balance', DASHBOARD[language].sections.balance)}${heading(title)}
 <p class="soft">${intro}</p>
@@ -103,10 +104,10 @@ async function readRows({ app, company }: Visit, months: Month[]): Promise<Row[]
 const statePill = (isClosed: boolean, language: Language): Html =>
   isClosed ? pill(CLOSING[language].closed, 'good') : pill(CLOSING[language].open, 'calm')
 
-function yearTabs({ url, language }: Visit, years: string[], year: string): Html {
-  const shown = years.map((one) => ({
-    label: one,
-    path: `${PATH}?year=${one}`,
+function yearTabs({ url, language }: Visit, years: string[], year: string | null): Html {
+  const shown = [null, ...years].map((one) => ({
+    label: one ?? CLOSING[language].newest,
+    path: one ? `${PATH}?year=${one}` : PATH,
     isHere: one === year,
   }))
   return tabs({ url }, CLOSING[language].years, shown)
