@@ -65,7 +65,6 @@ async function goodLink(client: Client): Promise<Record<string, unknown>> {
     items: [{ productId: body.data.id, quantity: 2 }],
     minQuantity: 1,
     maxQuantity: 3,
-    slug: 'cesta-de-paes',
     enabled: true,
     needShipping: true,
     expiresIn: 3600,

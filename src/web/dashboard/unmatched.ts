@@ -1,34 +1,23 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
-import { amountAt, asOf, type Charge, isSettleable } from '../../core/charges/rules.ts'
-import { findCharges } from '../../core/charges/search.ts'
+import { isSettleable } from '../../core/charges/rules.ts'
 import { nameWords } from '../../core/customers/rules.ts'
 import { findLikely, type Suggestion } from '../../core/payments/likely-charge.ts'
 import { reasonOf } from '../../core/payments/reasons.ts'
-import {
-  isPlayable,
-  PAYMENT_STATES,
-  type Payment,
-  payableBy,
-  undecidedOf,
-} from '../../core/payments/rules.ts'
+import { isPlayable, PAYMENT_STATES, type Payment, undecidedOf } from '../../core/payments/rules.ts'
 import { openPayer } from '../../core/payments/sealing.ts'
 import { findUnmatched, listUnmatched, sumUndecided } from '../../core/payments/store.ts'
 import { MAX_SUGGESTIONS, showUnmatched, type UnmatchedPayment } from '../../core/payments/view.ts'
 import { toPublic } from '../../lib/ids.ts'
 import { formatReais, readReais } from '../../lib/money.ts'
-import { problem } from '../../lib/problems.ts'
 import { maskBankTaxId } from '../../pix/masks.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
-import { field, fieldsOf } from '../forms.ts'
+import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
-import { icon } from '../layout.ts'
 import { type Fact, facts } from '../parts.ts'
-import { searching } from './charge-filters.ts'
-import { stateOf as stateOfCharge } from './charges.ts'
 import { CHARGES } from './charges-texts.ts'
 import { laterChargeOf } from './entry-links.ts'
-import { backLink, confirmation, type FormFault, formButtons, tabs, tryForm } from './form-parts.ts'
+import { backLink, confirmation, type FormFault, tabs, tryForm } from './form-parts.ts'
 import { countOf, findForm, listHead, toList } from './list-parts.ts'
 import {
   card,
@@ -39,12 +28,11 @@ import {
   money,
   notFound,
   nothing,
-  notice,
   pager,
   pill,
   wholeTaxId,
 } from './parts.ts'
-import { DASHBOARD } from './texts.ts'
+import { askToSettle, here, ID_FORM, paymentOf, settle } from './settle-charge.ts'
 import { UNMATCHED, type UnmatchedState } from './unmatched-texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -427,143 +415,6 @@ async function refund(visit: Visit): Promise<FastifyReply> {
 }
 
 const WRITES = { needs: 'payments:write' } as const
-
-const ID_FORM = /^[A-Za-z0-9]{1,64}$/
-/** So many charges are offered to choose from. */
-const MAX_FOUND = 20
-
-/** The payment that the page is about. */
-async function paymentOf({ app, company, params }: Visit): Promise<Payment> {
-  const id = params.id ?? ''
-  const [payment] = ID_FORM.test(id) ? await findUnmatched(app.db, company.id, [id]) : []
-  if (!payment) throw problem('payment_not_found')
-  return payment
-}
-
-/** Where the list goes on after a decision. */
-const here = ({ query }: Visit): string =>
-  query.after ? `?${new URLSearchParams({ after: query.after })}` : ''
-
-/** Charges that the payment can settle, by what somebody has typed. */
-async function findSettleable(visit: Visit, payment: Payment, text: string): Promise<Charge[]> {
-  const { company } = visit
-  const where = searching(visit)
-  const { charges } = await findCharges(where, { text }, {}, { limit: MAX_FOUND, after: null })
-  return charges
-    .map((charge) => asOf(charge, where.now))
-    .filter((one) => isSettleable(one) && payableBy(company, one.devMode) === payment.source)
-}
-
-/** Finds the charge, shows what would happen, and asks once more. */
-async function askToSettle(
-  visit: Visit,
-  fault: FormFault | null = null,
-  text = visit.query.q ?? '',
-): Promise<FastifyReply> {
-  const texts = UNMATCHED[visit.language]
-  const payment = await paymentOf(visit)
-  const path = `/unmatched/${payment.endToEndId}`
-  if (payment.status !== 'UNMATCHED' || payment.settled) return visit.redirect(path)
-  const amount = formatReais(undecidedOf(payment))
-  const found = text.trim() ? await findSettleable(visit, payment, text) : null
-  const [charge] = found?.length === 1 ? found : []
-  const body = html`${backLink(visit, path, texts.paymentOf(amount))}${heading(texts.settleTitle)}
-${fault?.notice(visit.language)}${charge ? question(visit, payment, charge) : search(visit, payment, text, found)}`
-  const status = fault ? { status: fault.problem.status } : {}
-  return visit.send({ title: texts.settleTitle, here: 'unmatched', body, ...status })
-}
-
-/** The page itself takes what is typed. Where the list goes on is kept. */
-function search(visit: Visit, payment: Payment, text: string, found: Charge[] | null): Html {
-  const { language, query, url } = visit
-  const texts = UNMATCHED[language]
-  const sought = {
-    name: 'q',
-    label: texts.settleSearch,
-    value: text,
-    fault: null,
-    wrong: '',
-    hint: texts.settleSearchHint,
-    type: 'search' as const,
-  }
-  const kept = query.after && html`<input type="hidden" name="after" value="${query.after}">`
-  return html`<section class="card narrow-card"><p>${texts.settleIntro(formatReais(undecidedOf(payment)))}</p>
-<form class="card-form" method="get" action="${url(`/unmatched/${payment.endToEndId}/settle`)}">${kept}${field(sought, false)}
-<div class="actions form-buttons"><button class="button quiet">${icon('search')}<span>${texts.settleSearchButton}</span></button></div></form>
-${found?.length === 0 && notice(texts.settleNone, 'warn')}</section>${found && found.length > 1 && choices(visit, payment, found)}`
-}
-
-function choices(visit: Visit, { endToEndId }: Payment, found: Charge[]): Html {
-  const texts = UNMATCHED[visit.language]
-  const linkTo = (charge: Charge) => {
-    const query = new URLSearchParams(here(visit))
-    query.set('q', toPublic('charge', charge.id))
-    return visit.url(`/unmatched/${endToEndId}/settle?${query}`)
-  }
-  const row = (charge: Charge) =>
-    html`<li><a class="row" href="${linkTo(charge)}"><span><strong>${texts.chargeOf(formatReais(charge.amount))}</strong><span class="soft small">${aboutOf(visit, charge)}</span></span>${stateOfCharge(visit, charge)}</a></li>`
-  return html`<section class="card narrow-card"><p>${texts.settleChoose}</p><ul class="rows">${found.map(row)}</ul></section>`
-}
-
-/** Who should pay it, what for, and since when. */
-function aboutOf({ language }: Visit, charge: Charge): Shown {
-  const { payer, externalId, description, createdAt } = charge
-  return [
-    [payer?.name, externalId, description].map((text) => text && html`<bdi>${text}</bdi> · `),
-    html`${UNMATCHED[language].madeAt} ${moment(createdAt)}`,
-  ]
-}
-
-/** What would happen to the charge and to the difference, with the form that does it. */
-function question(visit: Visit, payment: Payment, charge: Charge): Html {
-  const { language } = visit
-  const texts = UNMATCHED[language]
-  const path = `/unmatched/${payment.endToEndId}`
-  const id = toPublic('charge', charge.id)
-  const back = html`<a class="button quiet" href="${visit.url(`${path}/settle${here(visit)}`)}">${DASHBOARD[language].back}</a>`
-  const fields = html`<input type="hidden" name="chargeId" value="${id}">${difference(visit, payment, charge)}${formButtons(texts.settle, back)}`
-  const shown = facts([
-    [
-      texts.settleSearch,
-      html`${stateOfCharge(visit, charge)} <a href="${visit.url(`/charges/${id}`)}"><strong>${money(charge.amount)}</strong></a><br>${aboutOf(visit, charge)}`,
-    ],
-    [
-      texts.payment,
-      html`<strong>${money(payment.amount)}</strong><br>${moment(payment.receivedAt)}`,
-    ],
-  ])
-  return html`<section class="card narrow-card">${shown}<p>${texts.settleText}</p>
-${visit.formOf(visit.url(`${path}/settle${here(visit)}`), fields, { kind: 'card-form' })}</section>`
-}
-
-function difference({ language }: Visit, payment: Payment, charge: Charge): Html {
-  const texts = UNMATCHED[language]
-  const came = undecidedOf(payment)
-  const over = came - amountAt(charge, payment.receivedAt)
-  if (over === 0) return html`<p>${texts.settleExact}</p>`
-  if (over < 0) {
-    return notice(texts.settleShort(formatReais(-over), formatReais(came)), 'warn')
-  }
-  const option = (value: 'keep' | 'refund') =>
-    html`<li class="check"><input type="radio" name="difference" id="difference-${value}" value="${value}"${value === 'keep' && html` checked`}><label for="difference-${value}">${texts.difference[value](formatReais(over))}</label></li>`
-  return html`<fieldset><legend>${texts.settleOver(formatReais(over))}</legend><ul class="rows choices">${option('keep')}${option('refund')}</ul></fieldset>`
-}
-
-/** `showPayment` shows the payment, with why it can no longer settle anything. */
-const settle =
-  (showPayment: (visit: Visit, fault: FormFault) => Promise<FastifyReply>) =>
-  async (visit: Visit): Promise<FastifyReply> => {
-    const params = { endToEndId: visit.params.id ?? '' }
-    const { once, chargeId = '', difference } = visit.form
-    // Without a charge the operation would keep the money.
-    if (!chargeId) return askToSettle(visit)
-    const body = { chargeId, ...(difference ? { difference } : {}) }
-    const { fault } = await tryForm(() => visit.operate('acceptPayment', { params, body, once }))
-    if (!fault) return visit.redirect(`/unmatched${here(visit)}`, 'settled')
-    return fault.problem.code === 'payment_not_unmatched'
-      ? showPayment(visit, fault)
-      : askToSettle(visit, fault, chargeId)
-  }
 
 export const unmatchedRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/unmatched', needs: 'payments:read', handle: showList },

@@ -147,6 +147,7 @@ const subscribed = {
   customerId: await makeCustomer(stranger),
 }
 
+const MAKE_OR_CHANGE = ['POST', 'PUT'] as const
 /** A link of the stranger's own, which a change could give the products of others. */
 const linkOfStranger: string = (await stranger.post('/link', { title: 'Minha', amount: 700 })).body
   .data.id
@@ -220,7 +221,7 @@ const places: { name: string; kind: Kind; ask: Ask; description?: RegExp }[] = [
         { headers },
       ),
   },
-  ...(['POST', 'PUT'] as const).flatMap((method) => {
+  ...MAKE_OR_CHANGE.flatMap((method) => {
     const path = method === 'POST' ? '/link' : `/link/${linkOfStranger}`
     const send = (json: object, headers: Record<string, string>) =>
       stranger.call(method, path, { json, headers })

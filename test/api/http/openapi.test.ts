@@ -178,6 +178,8 @@ test('a body is said to be required where it has a field that is', () => {
     createPixCharge: true,
     createChargeBatch: true,
     createPlan: true,
+    createReusableLink: true,
+    changeReusableLink: false,
     createStaticCode: true,
     createPaymentLink: false,
     duplicateCharge: false,
