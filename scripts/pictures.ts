@@ -16,6 +16,8 @@ const MAX_BYTES = 160 * 1024
 const PHONE = { viewport: { width: 360, height: 740 }, isMobile: true, deviceScaleFactor: 1.5 }
 const DESKTOP = { viewport: { width: 1120, height: 760 } }
 const TALL = { viewport: { width: 1120, height: 980 } }
+/** As tall as a page is down to its chart. */
+const WITH_CHART = { width: 1120, height: 1190 }
 
 const folder = mkdtempSync(join(tmpdir(), 'vintem-pictures-'))
 const port = await freePort()
@@ -46,8 +48,9 @@ async function freePort(): Promise<number> {
   return port
 }
 
-const keyOf = (): string =>
-  JSON.parse(readFileSync(join(folder, 'data', 'sandbox.json'), 'utf8')).apiKey
+function keyOf(): string {
+  return JSON.parse(readFileSync(join(folder, 'data', 'sandbox.json'), 'utf8')).apiKey
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is read for one field or two
 async function post(path: string, json: unknown): Promise<any> {
@@ -103,7 +106,11 @@ async function takeDashboard(browser: Browser, chargeId: string): Promise<void> 
   await page.getByRole('button', { name: 'Abrir o painel' }).click()
   await page.waitForURL(/\/dashboard\/\w+/)
   const home = page.url()
+  await page.setViewportSize(WITH_CHART)
   await save(page, 'dashboard-today')
+  await page.goto(`${home}/reports?period=last`)
+  await save(page, 'dashboard-reports')
+  await page.setViewportSize(TALL.viewport)
   await page.goto(`${home}/charges/${chargeId}`)
   await save(page, 'dashboard-charge')
   await page.goto(`${home}/developers/deliveries`)
