@@ -113,6 +113,29 @@ test('to create a charge and send it by WhatsApp takes three taps', async () => 
   assert.ok(taps <= 3, `${taps} taps`)
 })
 
+test('to make a link that many pay and send it by WhatsApp takes five taps from Today', async () => {
+  const { show } = await enter(PHONE)
+  const page = await show('')
+  let taps = 0
+  const tap = async (what: ReturnType<Page['locator']>) => {
+    taps += 1
+    await what.tap()
+  }
+  await tap(page.locator('.bottom-bar summary'))
+  await tap(page.locator('.bottom-bar').getByRole('link', { name: 'Links', exact: true }))
+  await tap(page.getByRole('link', { name: 'Novo link' }).first())
+  await page.locator('#title').fill('Rifa da escola')
+  await page.locator('#amount').fill('10,00')
+  await tap(button(page, 'Criar link'))
+  const link = page.getByRole('link', { name: 'WhatsApp' })
+  await link.waitFor()
+  await fitsOnScreen(page, link)
+  taps += 1
+  const text = new URL((await link.getAttribute('href'))!).searchParams.get('text')!
+  assert.match(text, /Rifa da escola[\s\S]*R\$ 10,00[\s\S]+\/l\/\w+\/rifa-da-escola/)
+  assert.ok(taps <= 5, `${taps} taps`)
+})
+
 async function fitsOnScreen(page: Page, what: ReturnType<Page['locator']>): Promise<void> {
   const box = (await what.boundingBox())!
   assert.ok(box.y + box.height <= page.viewportSize()!.height, 'it is on the first screen')
