@@ -33,8 +33,8 @@ export async function openSize(serverUrl: string, charges: number): Promise<Size
   const url = new URL(serverUrl)
   url.pathname = `/${name}`
   await migrate(url.href)
-  // One company sends all requests, one after the other, and its limit is not what is measured.
-  const limits = { RATE_LIMIT: '1000000', RATE_LIMIT_BURST: '1000000' }
+  // One company sends all requests, one after the other, and limits are not what is measured.
+  const limits = { RATE_LIMIT: 'off' }
   const config = readConfig({ DATABASE_URL: url.href, SECRET_KEY, ...limits })
   const parts = { databaseUrl: url.href, clock: systemClock, log: createLog('error') }
   const publicUrl = 'http://127.0.0.1:3000'
