@@ -73,7 +73,7 @@ const SOUGHT = ['Maria', 'ilv', '4725', '97777', '@example', 'ORDER-10', '19,90'
 const PAGES: Measurement[] = [
   ...ROUTES.filter(
     ({ method, path }) =>
-      method === 'GET' && !/:|\.csv$|\/picked\/|^\/settings\/bank\/./.test(path),
+      method === 'GET' && !/:|\.(csv|ofx)$|\/picked\/|^\/settings\/bank\/./.test(path),
   ).map(({ path }) => page(path)),
   ...['order-1000', '19,90', 'maria@example.com', '529.982.247-25', 'Maria', 'nobody'].map((text) =>
     page(`/charges?${new URLSearchParams({ q: text })}`),
