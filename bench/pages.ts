@@ -78,7 +78,8 @@ const PAGES: Measurement[] = [
   ...['order-1000', '19,90', 'maria@example.com', '529.982.247-25', 'Maria', 'nobody'].map((text) =>
     page(`/charges?${new URLSearchParams({ q: text })}`),
   ),
-  ...['status=OPEN', 'status=PAID&period=month', 'period=last&by=paid', 'min=10&max=20'].map(
+  // Both pasts have charges in these periods. In the month before the short one has none.
+  ...['status=OPEN', 'status=PAID&period=month', 'period=7d&by=paid', 'min=10&max=20'].map(
     (query) => page(`/charges?${query}`),
   ),
   page('/subscriptions?state=overdue'),
