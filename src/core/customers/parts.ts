@@ -3,12 +3,14 @@ import { nameWords, type Person } from './rules.ts'
 
 /**
  * The parts of a name, an e-mail address, a phone and a tax id by which people are found: three
- * characters, two at the beginning of a word, or four digits, each after the letter of its kind. Of a tax id there are only those
- * of the digits that lists show, so that the index says nothing of the others.
+ * characters, two at the beginning of a word of a name, or four digits, each after the letter of its
+ * kind. Of a tax id there are only those of the digits that lists show, so that the index says
+ * nothing of the others. Names and addresses have one kind, because most addresses repeat the name.
  */
 const CHARACTERS = 3
 const START = 2
 const DIGITS = 4
+const TEXT = 't'
 /** A person has so many parts at most. Those of numbers are few and come first. */
 const MAX_PARTS = 96
 /** So many parts of a text are looked for. What is found is compared with all of it. */
@@ -33,7 +35,7 @@ const MAIL_SERVICES = [
   'yahoo.com.br',
 ]
 /** Parts that most addresses have. */
-const ENDS = new Set(slices('.com.br', CHARACTERS, 'm'))
+const ENDS = new Set(slices('.com.br', CHARACTERS, TEXT))
 
 /** All parts of a text. It is done for each new payer, so it is a loop. */
 function slices(text: string, length: number, kind = ''): string[] {
@@ -42,14 +44,15 @@ function slices(text: string, length: number, kind = ''): string[] {
   return parts
 }
 
-const ofName = (words: string[]): string[] => words.flatMap((word) => slices(word, CHARACTERS, 'n'))
+const ofName = (words: string[]): string[] =>
+  words.flatMap((word) => slices(word, CHARACTERS, TEXT))
 
 /** The beginnings of words are what people type first, and find words of two letters too. */
 const ofStarts = (words: string[]): string[] =>
   words.filter(({ length }) => length >= START).map((word) => `s${word.slice(0, START)}`)
 
 const ofMail = (text: string): string[] =>
-  slices(text, CHARACTERS, 'm').filter((part) => !ENDS.has(part))
+  slices(text, CHARACTERS, TEXT).filter((part) => !ENDS.has(part))
 
 const ofDigits = (digits: string): string[] => slices(digits, DIGITS, 'd')
 
