@@ -8,7 +8,7 @@ import { compareSizes, type Measurement, openSize, type Size } from './history.t
 import { benchDatabase } from './setup.ts'
 
 const SMALL = Number(process.env.BENCH_SMALL ?? 10_000)
-const LARGE = Number(process.env.BENCH_LARGE ?? 300_000)
+const LARGE = Number(process.env.BENCH_LARGE ?? 1_000_000)
 /** So much more may it cost to have a long past. */
 const BAR = 1.5
 /** What a browser loads for the first page, compressed. */
