@@ -3,8 +3,8 @@ import { nameWords, type Person } from './rules.ts'
 
 /**
  * The parts of a name, an e-mail address, a phone and a tax id by which people are found: three
- * characters, two at the beginning of a word of a name, or four digits, each after the letter of its
- * kind. Of a tax id there are only those of the digits that lists show, so that the index says
+ * characters, two at the beginning of a word of a name, or four digits, each after the letter of
+ * its kind. Of a tax id there are only those of the digits that lists show, so that the index says
  * nothing of the others. Names and addresses have one kind, because most addresses repeat the name.
  */
 const CHARACTERS = 3
