@@ -123,6 +123,8 @@ const MAY_USE: Record<string, string[]> = {
   'operate.ts': ['activity', 'app.ts', 'companies'],
   notes: [],
   operator: ['activity', 'clocks', 'companies', 'mails'],
+  // Makes companies and keys for whoever runs the installation, as a page or a program asks for it.
+  'operator-companies.ts': ['activity', 'app.ts', 'companies', 'operator', 'people', 'places'],
   'orders.ts': ['due.ts'],
   payments: [
     'activity',
