@@ -459,9 +459,18 @@ export function readConfig(env: Environment): Config {
 
 /** Reads the environment of this process. A `.env` file gives what it does not set. */
 export function loadConfig(): Config {
+  const given = new Set(Object.keys(process.env))
   if (existsSync('.env')) loadEnvFile('.env')
+  fromFile = Object.keys(process.env).filter((name) => !given.has(name))
   return readConfig(process.env)
 }
+
+/** What .env has given, and the environment has not. */
+let fromFile: string[] = []
+
+/** What to change in the environment for a process that reads .env anew. */
+export const withoutEnvFile = (): Environment =>
+  Object.fromEntries(fromFile.map((name) => [name, undefined]))
 
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env
