@@ -30,7 +30,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     default: '10',
     reason:
-      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process.',
+      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process, and those of one more while processes are replaced.',
   },
   PROCESSES: {
     default: '1',

@@ -139,7 +139,7 @@ export async function openStream(
   url: string,
   headers: Record<string, string> = {},
 ): Promise<Stream> {
-  const asking = open(url, { headers }).on('error', () => {})
+  const asking = open(url, { headers, agent: false }).on('error', () => {})
   asking.end()
   const [reply] = (await once(asking, 'response')) as [import('node:http').IncomingMessage]
   let text = ''
