@@ -19,8 +19,8 @@ import { runUntilEnd, type Undo } from './lifetime.ts'
 import { runChild } from './processes/child.ts'
 import { type Group, requireFreePort, startGroup } from './processes/group.ts'
 import { createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
-import { createRestarts, type Restart } from './processes/restarts.ts'
-import { writeAddress } from './running.ts'
+import { createRestarts } from './processes/restarts.ts'
+import { noteRestart, writeAddress } from './running.ts'
 import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
 import { runWorker, serveOperator, serveRequests, undoApp } from './serving.ts'
@@ -106,10 +106,10 @@ function prepareLater(app: FullFront, urls: string[], first: number[], signal: A
   return () => done
 }
 
-/** Lets commands on this machine find this server, and the last restart of its processes. */
-function announce({ config, log }: FullFront, restart?: Restart): Undo {
+/** Lets commands on this machine find this server. */
+function announce({ config, log }: FullFront): Undo {
   try {
-    return writeAddress(config, restart)
+    return writeAddress(config)
   } catch (error) {
     if (config.local) throw error
     const { dataDir } = config
@@ -184,13 +184,13 @@ async function serveBySeveral(
 }
 
 /** SIGHUP replaces the processes, unless it means that the terminal is gone. */
-function watchForRestarts(app: FullFront, group: Group): void {
-  const { log } = app
+function watchForRestarts({ config, log }: FullFront, group: Group): void {
   const restarts = createRestarts(group.replaceAll, (restart) => {
-    announce(app, restart)
+    noteRestart(config, restart)
     const { number, isOver, fault, said } = restart
+    const begun = said.at(-1) ?? 'the version on the disk is asked to prepare itself'
     if (fault) log.error({ restart: number, fault }, 'processes could not be replaced and go on')
-    else log.info({ restart: number }, isOver ? 'all processes are replaced' : said.at(-1))
+    else log.info({ restart: number }, isOver ? 'all processes are replaced' : begun)
   })
   process.on('SIGHUP', () => {
     if (!hasLostTerminal()) restarts.ask()

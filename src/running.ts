@@ -43,6 +43,11 @@ export function writeAddress(config: Config, restart?: Restart): () => Promise<v
   }
 }
 
+/** Adds the last restart to the file, unless that is of another server meanwhile. */
+export function noteRestart(config: Config, restart: Restart): void {
+  if (read(config)?.pid === process.pid) writeAddress(config, restart)
+}
+
 /** The running server. The file alone is no proof, because a kill leaves it. */
 export function findServer(config: Place): Running | null {
   const running = read(config)
