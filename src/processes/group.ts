@@ -6,8 +6,9 @@ import type { Log } from '../lib/log.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { type KeptProcess, keepProcess, type SendToChild } from './kept-process.ts'
 import { createLimitKeeper } from './limit-keeper.ts'
-import type { ProcessKind, Question, SentConfig, StartOrder, ToParent, Wakes } from './messages.ts'
+import type { ProcessKind, Question, StartOrder, ToParent, Wakes } from './messages.ts'
 import { prepareNext } from './prepare.ts'
+import { type SentConfig, toSent } from './sent-config.ts'
 import { createWakeSender } from './wake-sender.ts'
 
 /** How long processes may take to end after the time that requests in flight are given. */
@@ -79,7 +80,7 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
   let isStopping = false
   let shared: { databaseUrl: string; config: SentConfig } = {
     databaseUrl,
-    config: { ...config, secretKey: config.secretKey.toString('base64') },
+    config: toSent(config),
   }
 
   /** What is done with the messages of a process. */

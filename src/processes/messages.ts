@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { SentConfig } from './sent-config.ts'
 
 /**
  * The version of these messages. Raise it when one changes: an upgrade without a full restart has
@@ -8,9 +8,6 @@ export const PROTOCOL = 1
 
 /** What a process is for: it answers requests, or it runs the tasks. */
 export type ProcessKind = 'api' | 'worker'
-
-/** Messages are JSON, so the secret is base64. */
-export type SentConfig = Omit<Config, 'secretKey'> & { secretKey: string }
 
 /** What a process needs to begin. */
 export type StartOrder = {

@@ -8,7 +8,8 @@ import { createLog } from '../lib/log.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { findUnsafe } from '../safety.ts'
 import { undoApp } from '../serving.ts'
-import { PROTOCOL, type PrepareOrder, type SentConfig } from './messages.ts'
+import { PROTOCOL, type PrepareOrder } from './messages.ts'
+import { type SentConfig, toSent } from './sent-config.ts'
 
 /** What the first process has begun with, and keeps until the next full start. */
 const FIXED = {
@@ -57,7 +58,7 @@ export async function prepareVersion(
   } finally {
     for (const undo of undoApp(app)) await undo()
   }
-  return { ...config, secretKey: config.secretKey.toString('base64') }
+  return toSent(config)
 }
 
 function requireSame(running: SentConfig, config: Config): void {
