@@ -17,7 +17,6 @@ import { type Listener, listenerOf } from './listener.ts'
 import type { PrepareOrder, Question, StartOrder } from './messages.ts'
 import { prepareVersion } from './prepare-version.ts'
 import { createFamiliarKeys, createRemoteLimits } from './remote-limits.ts'
-import { fromSent } from './sent-config.ts'
 
 type App = ReturnType<typeof createApp>
 
@@ -34,7 +33,7 @@ export function runChild(): void {
   let end = (code: number): void => process.exit(code)
   const channel = openChannel({
     start(order, listener) {
-      const config = fromSent(order.config)
+      const config = receiveConfig(order.config)
       const log = createLog(config.logLevel, order.name)
       app = open(order, config, log)
       end = runUntilEnd({

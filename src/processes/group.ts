@@ -8,7 +8,6 @@ import { type KeptProcess, keepProcess, type SendToChild } from './kept-process.
 import { createLimitKeeper } from './limit-keeper.ts'
 import type { ProcessKind, Question, StartOrder, ToParent, Wakes } from './messages.ts'
 import { prepareNext } from './prepare.ts'
-import { type SentConfig, toSent } from './sent-config.ts'
 import { createWakeSender } from './wake-sender.ts'
 
 /** How long processes may take to end after the time that requests in flight are given. */
@@ -80,7 +79,7 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
   let isStopping = false
   let shared: { databaseUrl: string; config: SentConfig } = {
     databaseUrl,
-    config: toSent(config),
+    config: sendConfig(config),
   }
 
   /** What is done with the messages of a process. */

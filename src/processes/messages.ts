@@ -1,4 +1,4 @@
-import type { SentConfig } from './sent-config.ts'
+import type { Config } from '../config.ts'
 
 /**
  * The version of these messages. Raise it when one changes: an upgrade without a full restart has
@@ -8,6 +8,19 @@ export const PROTOCOL = 1
 
 /** What a process is for: it answers requests, or it runs the tasks. */
 export type ProcessKind = 'api' | 'worker'
+
+/** Messages are JSON, so the secret is base64. */
+export type SentConfig = Omit<Config, 'secretKey'> & { secretKey: string }
+
+export const sendConfig = (config: Config): SentConfig => ({
+  ...config,
+  secretKey: config.secretKey.toString('base64'),
+})
+
+export const receiveConfig = ({ secretKey, ...config }: SentConfig): Config => ({
+  ...config,
+  secretKey: Buffer.from(secretKey, 'base64'),
+})
 
 /** What a process needs to begin. */
 export type StartOrder = {

@@ -9,7 +9,6 @@ import { OperatorFault } from '../lib/operator-fault.ts'
 import { findUnsafe } from '../safety.ts'
 import { undoApp } from '../serving.ts'
 import { PROTOCOL, type PrepareOrder } from './messages.ts'
-import { type SentConfig, toSent } from './sent-config.ts'
 
 /** What the first process has begun with, and keeps until the next full start. */
 const FIXED = {
@@ -58,7 +57,7 @@ export async function prepareVersion(
   } finally {
     for (const undo of undoApp(app)) await undo()
   }
-  return toSent(config)
+  return sendConfig(config)
 }
 
 function requireSame(running: SentConfig, config: Config): void {

@@ -2,7 +2,6 @@ import cluster from 'node:cluster'
 import { withoutEnvFile } from '../config.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { PROTOCOL, type PrepareOrder, type ToParent } from './messages.ts'
-import type { SentConfig } from './sent-config.ts'
 
 const UNKNOWN =
   'The version on the disk ended before it was ready, and the log of the server says why. Is all ' +
