@@ -73,7 +73,7 @@ async function start(
   const missing = await prepare(app, urls, signal)
   if (missing.length > 0) undo.push(prepareLater(app, urls, missing, signal))
   const sandbox = config.local ? await openSandbox(app) : null
-  if (config.local || role !== 'worker') undo.push(announce(app))
+  if (config.local || isParent) undo.push(announce(app))
   if (isParent) await serveBySeveral(app, role, databaseUrl, undo)
   else await serveAlone(app, role, databaseUrl, undo)
   printBanner(app, role, sandbox, sandbox && (await makeDashboardLink(app)))

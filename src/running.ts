@@ -5,7 +5,10 @@ import { isAlive } from './db/embedded/cluster.ts'
 import { makeFolder } from './lib/folders.ts'
 import type { Restart } from './processes/restarts.ts'
 
-/** The server that runs on a data directory, as `DATA_DIR/server.json` names it. */
+/**
+ * The server that runs on a data directory, as `DATA_DIR/server.json` names it: in local mode, and
+ * if it has several processes.
+ */
 export type Running = {
   pid: number
   url: string

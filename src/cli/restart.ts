@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { loadConfig } from '../config.ts'
+import { type Config, loadConfig } from '../config.ts'
 import type { Restart } from '../processes/restarts.ts'
 import { findServer, type Running } from '../running.ts'
 import { type Command, Refusal } from './command.ts'
@@ -15,7 +15,7 @@ export const restartServer: Command = {
   options: {},
   async run() {
     const config = loadConfig()
-    const server = requireServer(findServer(config), config.dataDir)
+    const server = requireServer(findServer(config), config)
     const number = (server.restart?.number ?? 0) + 1
     ask(server.pid)
     const { said, fault } = await follow(config, server.pid, number)
@@ -24,7 +24,12 @@ export const restartServer: Command = {
   },
 }
 
-function requireServer(server: Running | null, dataDir: string): Running {
+const ONE =
+  'The server runs with PROCESSES=1, and one process cannot be replaced without a gap. Stop it and ' +
+  'start it again, which takes seconds. With PROCESSES=2 or more it can be done without one.'
+
+function requireServer(server: Running | null, { dataDir, processes, local }: Config): Running {
+  if (!server && processes === 1 && !local) throw new Refusal(ONE)
   if (!server) {
     throw new Refusal(
       `No server runs on this machine with DATA_DIR ${dataDir}. Start one with npm start.`,
@@ -35,11 +40,8 @@ function requireServer(server: Running | null, dataDir: string): Running {
       'The running server is of a version that cannot replace its processes. Stop it and start it again.',
     )
   }
-  if (server.processes > 1) return server
-  throw new Refusal(
-    'The server runs with PROCESSES=1, and one process cannot be replaced without a gap. Stop it and ' +
-      'start it again, which takes seconds. With PROCESSES=2 or more it can be done without one.',
-  )
+  if (server.processes === 1) throw new Refusal(ONE)
+  return server
 }
 
 /** SIGHUP asks the first process. */

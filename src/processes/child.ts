@@ -14,7 +14,7 @@ import { runWorker, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
 import { openChannel } from './channel.ts'
 import { type Listener, listenerOf } from './listener.ts'
-import type { PrepareOrder, Question, StartOrder } from './messages.ts'
+import { type PrepareOrder, type Question, receiveConfig, type StartOrder } from './messages.ts'
 import { prepareVersion } from './prepare-version.ts'
 import { createFamiliarKeys, createRemoteLimits } from './remote-limits.ts'
 

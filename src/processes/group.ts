@@ -6,7 +6,15 @@ import type { Log } from '../lib/log.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { type KeptProcess, keepProcess, type SendToChild } from './kept-process.ts'
 import { createLimitKeeper } from './limit-keeper.ts'
-import type { ProcessKind, Question, StartOrder, ToParent, Wakes } from './messages.ts'
+import {
+  type ProcessKind,
+  type Question,
+  type SentConfig,
+  type StartOrder,
+  sendConfig,
+  type ToParent,
+  type Wakes,
+} from './messages.ts'
 import { prepareNext } from './prepare.ts'
 import { createWakeSender } from './wake-sender.ts'
 
@@ -27,8 +35,8 @@ export type Group = {
   /** Resolves when all of them serve. */
   started: Promise<void>
   ask<T>(about: Question, timeout_ms: number): Promise<Answered<T>[]>
-  /** Calls back with the number of each process that ends. */
-  onEnd(listener: (pid: number) => void): void
+  /** Calls back with the name and the number of each process that ends. */
+  onEnd(listener: (name: string, pid: number) => void): void
   /**
    * Replaces all processes, one after the other, by those of the version on the disk, with the
    * configuration that it reads. Rejects as soon as one cannot be replaced: it and the others go on.
@@ -73,7 +81,7 @@ function createQuestions() {
 export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts): Group {
   const keeper = createLimitKeeper()
   const questions = createQuestions()
-  const listeners: ((pid: number) => void)[] = []
+  const listeners: ((name: string, pid: number) => void)[] = []
   /** While the worker is replaced there are two for a moment. */
   const workers = new Set<(wakes: Wakes) => void>()
   let isStopping = false
@@ -83,7 +91,7 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
   }
 
   /** What is done with the messages of a process. */
-  function serve(kind: ProcessKind, send: SendToChild, pid = 0) {
+  function serve({ kind, name }: StartOrder, send: SendToChild, pid = 0) {
     const wake = createWakeSender(send)
     if (kind === 'worker') workers.add(wake)
     const limits = keeper.join(
@@ -99,13 +107,13 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
       end(): void {
         limits.end()
         workers.delete(wake)
-        for (const listener of listeners) listener(pid)
+        for (const listener of listeners) listener(name, pid)
       },
     }
   }
   function keep(kind: ProcessKind, name: string): Member {
     const order: StartOrder = { kind, name, ...shared }
-    const onStart = (send: SendToChild, pid?: number) => serve(kind, send, pid)
+    const onStart = (send: SendToChild, pid?: number) => serve(order, send, pid)
     return { kind, kept: keepProcess({ order, log, onStart }) }
   }
 

@@ -14,7 +14,7 @@ async function counted(value: number): Promise<MetricObject[]> {
 
 /** Processes that answer what they are given to answer, and end when they are said to. */
 function openGroup() {
-  const listeners: ((pid: number) => void)[] = []
+  const listeners: ((name: string, pid: number) => void)[] = []
   const group = {
     answers: new Map<number, MetricObject[]>(),
     /** Is called when all have answered, and before the answers are used. */
@@ -24,12 +24,12 @@ function openGroup() {
       group.afterAnswers()
       return given as Answered<T>[]
     },
-    onEnd: (listener: (pid: number) => void) => {
+    onEnd: (listener: (name: string, pid: number) => void) => {
       listeners.push(listener)
     },
     end(pid: number) {
       group.answers.delete(pid)
-      for (const listener of listeners) listener(pid)
+      for (const listener of listeners) listener('api 1', pid)
     },
   }
   const ask = createMachineMetrics({ json: async () => [] }, group)

@@ -31,7 +31,7 @@ export function createMachineMetrics(
     const sum = (await aggregate(parts).getMetricsAsJSON()) as Metrics
     past.splice(0, parts.length, sum)
   }
-  group.onEnd((pid) => {
+  group.onEnd((_, pid) => {
     const isCounted = ({ type }: MetricObject) => ['counter', 'histogram'].includes(String(type))
     past.push((last.get(pid) ?? []).filter(isCounted))
     last.delete(pid)

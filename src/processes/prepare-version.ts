@@ -8,7 +8,7 @@ import { createLog } from '../lib/log.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { findUnsafe } from '../safety.ts'
 import { undoApp } from '../serving.ts'
-import { PROTOCOL, type PrepareOrder } from './messages.ts'
+import { PROTOCOL, type PrepareOrder, type SentConfig, sendConfig } from './messages.ts'
 
 /** What the first process has begun with, and keeps until the next full start. */
 const FIXED = {

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { withoutEnvFile } from '../config.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
-import { PROTOCOL, type PrepareOrder, type ToParent } from './messages.ts'
+import { PROTOCOL, type PrepareOrder, type SentConfig, type ToParent } from './messages.ts'
 
 const UNKNOWN =
   'The version on the disk ended before it was ready, and the log of the server says why. Is all ' +
