@@ -9,13 +9,13 @@ import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { formTokenOf } from '../src/core/people/sessions.ts'
 import { newId, suffixOf } from '../src/lib/ids.ts'
+import { trust } from './bank/certificates.ts'
 import { payer, startApi, type TestApi } from './support/api.ts'
 import { openBanked } from './support/bank.ts'
 import { signIn } from './support/dashboard.ts'
 import { openDispute } from './support/disputes.ts'
 import { makePaid, pay } from './support/payments.ts'
 import { freePort, temporaryFolder } from './support/process.ts'
-import { certificateFor } from './support/servers.ts'
 import { until } from './support/until.ts'
 
 /** The configurations of deploy/, by the real programs, in front of a real server. */
@@ -23,9 +23,16 @@ const DEPLOY = join(import.meta.dirname, '..', 'deploy')
 const NAME = 'pix.example.com'
 const MIB = 1024 * 1024
 
+/** How each says its version. */
+const HOW: Record<string, string> = {
+  nginx: '-v',
+  caddy: 'version',
+  'systemd-analyze': '--version',
+}
+
 const has = (program: string): boolean => {
   try {
-    execFileSync(program, [program === 'nginx' ? '-v' : 'version'], { stdio: 'ignore' })
+    execFileSync(program, [HOW[program]!], { stdio: 'ignore' })
     return true
   } catch {
     return false
@@ -49,11 +56,11 @@ async function run(program: string, args: string[], port: number, home: string):
   })
   await until(`${program} listens`, async () => {
     if (child.exitCode !== null) throw new Error(said)
-    const socket = connect(port, '127.0.0.1').on('error', () => {})
-    const isOpen = await Promise.race([
-      once(socket, 'connect').then(() => true),
-      once(socket, 'close').then(() => false),
-    ])
+    const socket = connect(port, '127.0.0.1')
+    const isOpen = await once(socket, 'connect').then(
+      () => true,
+      () => false,
+    )
     socket.destroy()
     return isOpen
   })
@@ -70,8 +77,9 @@ function adapt(file: string, changes: [from: string, to: string][]): string {
   )
 }
 
-function makeCertificate(folder: string): { cert: string; key: string } {
-  const { cert, key } = certificateFor(NAME)
+async function makeCertificate(folder: string): Promise<{ cert: string; key: string }> {
+  const { issue } = await trust()
+  const { certificate: cert, key } = issue(NAME, new Date(Date.now() + 86_400_000))
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
   writeFileSync(files.cert, cert)
   writeFileSync(files.key, key)
@@ -80,7 +88,7 @@ function makeCertificate(folder: string): { cert: string; key: string } {
 
 async function startNginx(upstream: string): Promise<Proxy> {
   const folder = temporaryFolder()
-  const { cert, key } = makeCertificate(folder)
+  const { cert, key } = await makeCertificate(folder)
   const [port, plainPort] = [await freePort(), await freePort()]
   const live = `/etc/letsencrypt/live/${NAME}`
   const site = adapt('nginx.conf', [
@@ -113,7 +121,7 @@ async function startNginx(upstream: string): Promise<Proxy> {
 
 async function startCaddy(upstream: string): Promise<Proxy> {
   const folder = temporaryFolder()
-  const { cert, key } = makeCertificate(folder)
+  const { cert, key } = await makeCertificate(folder)
   const [port, plainPort] = [await freePort(), await freePort()]
   const site = adapt('Caddyfile', [
     ['127.0.0.1:3000', upstream],

@@ -12,7 +12,7 @@ const MAX_WAIT_MS = 10_000
 /** A process that has run for so long is started again as soon as the first time. */
 const STEADY_MS = 60_000
 /** How long one that takes the place of another may need until it serves. */
-const REPLACE_MS = 60_000
+const REPLACE_MS = 300_000
 /** How long a process may need to hand over its socket. If it hangs, the next opens its own. */
 const HAND_OVER_MS = 5_000
 
