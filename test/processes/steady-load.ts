@@ -4,7 +4,7 @@ import { Pool } from 'undici'
 import { payer } from '../support/api.ts'
 
 /** Between two requests of a client. The rest of the processor is left to processes that start. */
-const PACE_MS = 10
+const PACE_MS = 40
 /** More than any request takes that is answered at all. */
 const LATE_MS = 30_000
 
