@@ -12,7 +12,7 @@ import type { Restart } from './processes/restarts.ts'
 export type Running = {
   pid: number
   url: string
-  /** How many processes answer requests. Servers of old versions say nothing, and have no restart. */
+  /** How many processes answer requests. Old versions say nothing, and cannot be restarted. */
   processes?: number
   /** The last restart of its processes. */
   restart?: Restart

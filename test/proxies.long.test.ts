@@ -228,7 +228,7 @@ async function walk(t: TestContext, api: TestApi, proxy: Proxy): Promise<void> {
   await t.test('a long poll and a live page hear of a payment at once', async () => {
     const made = await post('/charge/pix', { amount: 1000, customer: payer() })
     const { id, url, brCode } = JSON.parse(made.text).data
-    const poll = askProxy(proxy, '/event?type=charge.paid&wait=20', { headers })
+    const poll = askProxy(proxy, '/event?type=charge.paid&wait=30', { headers })
     const begun = Promise.withResolvers<void>()
     const page = `${new URL(url).pathname}/events`
     const live = askProxy(proxy, page, {}, () => begun.resolve())
@@ -238,7 +238,7 @@ async function walk(t: TestContext, api: TestApi, proxy: Proxy): Promise<void> {
     assert.match((await poll).text, new RegExp(id))
     assert.match((await live).text, /"state":"paid"/i)
     const took_ms = performance.now() - began_ms
-    assert.ok(took_ms < 5_000, `${took_ms} ms`)
+    assert.ok(took_ms < 20_000, `${took_ms} ms`)
   })
 
   await t.test('a file of 1 MiB is taken, and a form that is too large refused', async () => {

@@ -39,7 +39,7 @@ export type Group = {
   onEnd(listener: (name: string, pid: number) => void): void
   /**
    * Replaces all processes, one after the other, by those of the version on the disk, with the
-   * configuration that it reads. Rejects as soon as one cannot be replaced: it and the others go on.
+   * configuration that it reads. Rejects if one cannot be replaced: it and the others go on.
    */
   replaceAll(say: (line: string) => void): Promise<void>
   /** Requests are answered to the end before the worker stops. */

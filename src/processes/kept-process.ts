@@ -169,15 +169,50 @@ function sendStart(worker: Worker, start: StartOrder, listener: Listener | null)
   else sendTo(worker, { start })
 }
 
+/** How long is waited before a process is started again: longer each time, unless it ran for long. */
+function createWaits() {
+  let wait_ms = FIRST_WAIT_MS
+  return {
+    reset: () => {
+      wait_ms = FIRST_WAIT_MS
+    },
+    next(lived_ms: number): number {
+      if (lived_ms > STEADY_MS) wait_ms = FIRST_WAIT_MS
+      const now_ms = wait_ms
+      wait_ms = Math.min(2 * wait_ms, MAX_WAIT_MS)
+      return now_ms
+    },
+  }
+}
+
+/** Ways to end a process of this name. */
+function createEnding(name: string, log: Log) {
+  function kill(run: Run, why: string): void {
+    log.error({ killed: name, pid: run.pid() }, why)
+    run.kill()
+  }
+  return {
+    kill,
+    async end(run: Run, isReplaced: boolean, timeout_ms: number): Promise<void> {
+      run.send({ stop: true, isReplaced })
+      const why = 'a process did not stop in time and is killed'
+      const late = setTimeout(() => kill(run, why), timeout_ms)
+      await run.ended
+      clearTimeout(late)
+    },
+  }
+}
+
 export function keepProcess(parts: KeptProcessParts): KeptProcess {
   const { log, onStart } = parts
   let { order } = parts
   const { name } = order
+  const { kill, end } = createEnding(name, log)
   /** All that have not ended: the present one, one that is to replace it, one that leaves. */
   const runs = new Set<Run>()
   let current: Run | null = null
   let timer: NodeJS.Timeout | undefined
-  let wait_ms = FIRST_WAIT_MS
+  const waits = createWaits()
   let [hasServed, isStopping] = [false, false]
 
   function begin(next: StartOrder, listener: Listener | null): Run {
@@ -191,6 +226,10 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
   function keep(run: Run): void {
     const began_ms = performance.now()
     current = run
+    const serves = () => {
+      hasServed = true
+    }
+    run.serving.then(serves, () => {})
     run.ended.then((how) => {
       if (current !== run) return
       current = null
@@ -203,37 +242,16 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
     return run
   }
   function startAgain(lived_ms: number, how: End): void {
-    if (lived_ms > STEADY_MS) wait_ms = FIRST_WAIT_MS
+    const wait_ms = waits.next(lived_ms)
     log.error({ ended: name, ...how, wait_ms }, 'a process has ended and is started again')
-    timer = setTimeout(async () => {
+    timer = setTimeout(() => {
       const run = start()
-      const serves = await run.serving.then(
-        () => true,
-        () => false,
-      )
-      if (serves) log.info({ started: name, pid: run.pid() }, 'a process serves again')
+      const serves = () => log.info({ started: name, pid: run.pid() }, 'a process serves again')
+      run.serving.then(serves, () => {})
     }, wait_ms)
-    wait_ms = Math.min(2 * wait_ms, MAX_WAIT_MS)
-  }
-  function kill(run: Run, why: string): void {
-    log.error({ killed: name, pid: run.pid() }, why)
-    run.kill()
-  }
-  async function end(run: Run, isReplaced: boolean, timeout_ms: number): Promise<void> {
-    run.send({ stop: true, isReplaced })
-    const why = 'a process did not stop in time and is killed'
-    const late = setTimeout(() => kill(run, why), timeout_ms)
-    await run.ended
-    clearTimeout(late)
   }
 
   const first = start()
-  first.serving.then(
-    () => {
-      hasServed = true
-    },
-    () => {},
-  )
   return {
     name,
     started: first.serving,
@@ -250,7 +268,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
       const former = current
       clearTimeout(timer)
       order = next
-      wait_ms = FIRST_WAIT_MS
+      waits.reset()
       keep(run)
       log.info({ started: name, pid: run.pid() }, 'a process has taken the place of another')
       if (former) await end(former, true, leave_ms)
