@@ -185,6 +185,8 @@ function createWaits() {
   }
 }
 
+const SILENT = 'a process has not answered for a minute and is killed'
+
 /** Ways to end a process of this name. */
 function createEnding(name: string, log: Log) {
   function kill(run: Run, why: string): void {
@@ -193,6 +195,10 @@ function createEnding(name: string, log: Log) {
   }
   return {
     kill,
+    async untilServing(run: Run): Promise<void> {
+      const late = setTimeout(() => kill(run, 'a process did not serve in time'), REPLACE_MS)
+      await run.serving.finally(() => clearTimeout(late))
+    },
     async end(run: Run, isReplaced: boolean, timeout_ms: number): Promise<void> {
       run.send({ stop: true, isReplaced })
       const why = 'a process did not stop in time and is killed'
@@ -207,23 +213,21 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
   const { log, onStart } = parts
   let { order } = parts
   const { name } = order
-  const { kill, end } = createEnding(name, log)
+  const { kill, untilServing, end } = createEnding(name, log)
   /** All that have not ended: the present one, one that is to replace it, one that leaves. */
   const runs = new Set<Run>()
-  let current: Run | null = null
-  let timer: NodeJS.Timeout | undefined
+  let [current, timer]: [Run | null, NodeJS.Timeout | undefined] = [null, undefined]
   const waits = createWaits()
   let [hasServed, isStopping] = [false, false]
 
   function begin(next: StartOrder, listener: Listener | null): Run {
-    const silence = 'a process has not answered for a minute and is killed'
-    const run = startRun({ order: next, listener, onStart, onSilence: () => kill(run, silence) })
+    const run = startRun({ order: next, listener, onStart, onSilence: () => kill(run, SILENT) })
     runs.add(run)
     run.ended.then(() => runs.delete(run))
     return run
   }
   /** Makes a process the present one, which is started again when it ends. */
-  function keep(run: Run): void {
+  function keep(run: Run): Run {
     const began_ms = performance.now()
     current = run
     const serves = () => {
@@ -235,12 +239,9 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
       current = null
       if (hasServed && !isStopping) startAgain(performance.now() - began_ms, how)
     })
-  }
-  function start(): Run {
-    const run = begin(order, null)
-    keep(run)
     return run
   }
+  const start = () => keep(begin(order, null))
   function startAgain(lived_ms: number, how: End): void {
     const wait_ms = waits.next(lived_ms)
     log.error({ ended: name, ...how, wait_ms }, 'a process has ended and is started again')
@@ -262,8 +263,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
       const listener = (await current?.handOver()) ?? null
       if (isStopping) throw new OperatorFault('The server is stopped.')
       const run = begin(next, listener)
-      const late = setTimeout(() => kill(run, 'a process did not serve in time'), REPLACE_MS)
-      await run.serving.finally(() => clearTimeout(late))
+      await untilServing(run)
       if (isStopping) return
       const former = current
       clearTimeout(timer)
