@@ -30,7 +30,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     default: '10',
     reason:
-      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process.',
+      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process, and those of one more while processes are replaced.',
   },
   PROCESSES: {
     default: '1',
@@ -482,9 +482,18 @@ export function readConfig(env: Environment): Config {
 
 /** Reads the environment of this process. A `.env` file gives what it does not set. */
 export function loadConfig(): Config {
+  const given = new Set(Object.keys(process.env))
   if (existsSync('.env')) loadEnvFile('.env')
+  fromFile = Object.keys(process.env).filter((name) => !given.has(name))
   return readConfig(process.env)
 }
+
+/** What .env has given, and the environment has not. */
+let fromFile: string[] = []
+
+/** What to change in the environment for a process that reads .env anew. */
+export const withoutEnvFile = (): Environment =>
+  Object.fromEntries(fromFile.map((name) => [name, undefined]))
 
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env

@@ -8,6 +8,7 @@ import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
 import { personCommands } from './person.ts'
 import { placeCommands } from './place.ts'
+import { restartServer } from './restart.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
@@ -23,5 +24,6 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...sandboxCommands,
   ...placeCommands,
   migrateDatabase,
+  restartServer,
   doctor,
 ]
