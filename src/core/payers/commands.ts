@@ -1,8 +1,11 @@
 import type { Database } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
+import { problem } from '../../lib/problems.ts'
 import { recordActivity } from '../activity/record.ts'
 import type { Author } from '../activity/rules.ts'
 import type { Uses } from '../app.ts'
+import { livesHere } from '../places/directory.ts'
+import { findKnown } from '../places/store.ts'
 import { customers, type Job, KINDS, type Kind } from './kinds.ts'
 import * as store from './store.ts'
 import { type Blockers, isBlocked, type Survey, surveyPayer } from './survey.ts'
@@ -112,9 +115,16 @@ export async function erasePayer(
   const second = await runKinds(jobOf(app, wanted, late, erasureId))
   const left = await runKinds(jobOf(app, wanted, late, null))
   if (totalOf(left) > 0) return { kind: 'unfinished', erasureId, left, blockers: late.blockers }
+  await requireHere(app.db, wanted.companyId)
   const counts = sumOf(begun, first, second)
   await store.finish(app.db, wanted.companyId, erasureId, counts, app.systemClock.now())
   return { kind: 'erased', erasureId, counts }
+}
+
+/** If the company has moved to another place meanwhile, its rows there are still to be erased. */
+async function requireHere(db: Database, companyId: Uuid): Promise<void> {
+  if (livesHere(await findKnown(db, companyId))) return
+  throw problem('service_unavailable', 'The company was moved meanwhile. Run the command again.')
 }
 
 /** Deletes the customers and writes down what is to be erased, in one transaction. */

@@ -406,6 +406,7 @@ const answers: Kind = {
         const ids = body.match(PUBLIC_ID) ?? []
         if (!matcher.isAbout(body) && !ids.some((id) => publicIds.has(id))) continue
         const kept = JSON.stringify(matcher.without(JSON.parse(body)))
+        // An answer is stored as JSON.stringify has written it, so it is equal if nothing is erased.
         if (kept === JSON.stringify(JSON.parse(body))) continue
         count += 1
         if (erasureId === null) continue
