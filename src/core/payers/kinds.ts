@@ -4,6 +4,7 @@ import { lowestIdAt, timeOf, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { eraseFromCharges, type KeptTexts } from '../charges/record.ts'
 import type { Charge } from '../charges/rules.ts'
+import { ERASED } from '../customers/rules.ts'
 import { indexEmail } from '../customers/sealing.ts'
 import { openAnswer, sealAnswer } from '../idempotency.ts'
 import { mailboxOf } from '../mails/rules.ts'
@@ -15,7 +16,6 @@ import { openView } from '../saved-views.ts'
 import { scan } from './scan.ts'
 import { chargesOf } from './store.ts'
 import type { Survey } from './survey.ts'
-import { ERASED } from './traits.ts'
 
 /** An erasure in one company, or a look at what it would erase. */
 export type Job = {

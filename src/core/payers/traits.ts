@@ -1,9 +1,6 @@
 import { maskEmail, maskPhone, punctuatePhone } from '../../pix/masks.ts'
 import { maskTaxId } from '../../pix/tax-id.ts'
-import { foldedWords } from '../customers/rules.ts'
-
-/** What stands in place of a text that cannot be empty. */
-export const ERASED = 'Apagado (LGPD)'
+import { ERASED, foldedWords } from '../customers/rules.ts'
 
 /** All that is known to tell who a payer is. */
 export type Traits = {
