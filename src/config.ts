@@ -153,6 +153,21 @@ export const OPTIONS = {
     reason:
       'How long finished deliveries to webhooks are kept, to be looked up and replayed. Events are never deleted.',
   },
+  CALLBACK_RETENTION_DAYS: {
+    default: '30',
+    reason:
+      'How long what banks have reported is kept, sealed, after it was processed. It may name payers.',
+  },
+  MAIL_RETENTION_DAYS: {
+    default: '30',
+    reason:
+      'How long it is kept that a mail was sent, when, and with which outcome. What it said is deleted when it is sent.',
+  },
+  DEFENSE_RETENTION_DAYS: {
+    default: '1825',
+    reason:
+      'How long texts and files of defenses are kept, sealed, after a dispute was closed: five years, in which a payer can go to court. 0 keeps them.',
+  },
   CLOCK_WAIT_SECONDS: {
     default: '20',
     reason:
@@ -213,7 +228,12 @@ export type Config = {
   /** One-time codes that are mailed for a company. */
   codeMails: { perHour: number; perDay: number }
   webhooksPerCompany: number
+  /** For how long these are kept. */
   deliveryRetentionDays: number
+  callbackRetentionDays: number
+  mailRetentionDays: number
+  /** 0: for ever. */
+  defenseRetentionDays: number
   clockWaitSeconds: number
   /** What is refused unless the operator allows it by name. */
   allowed: Allowable[]
@@ -447,6 +467,10 @@ export function readConfig(env: Environment): Config {
     },
     webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
+    callbackRetentionDays: read.integer('CALLBACK_RETENTION_DAYS', 30, 1, 3650),
+    // Some limits count the mails of the last day.
+    mailRetentionDays: read.integer('MAIL_RETENTION_DAYS', 30, 2, 3650),
+    defenseRetentionDays: read.integer('DEFENSE_RETENTION_DAYS', 1825, 0, 36_500),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
     allowed: readAllowed(read),
     logLevel,
