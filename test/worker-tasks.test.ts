@@ -28,6 +28,7 @@ const PERIODS: Record<string, number> = {
   audit: 60_000,
   'record wrong sign-ins': 60_000,
   'remove old data': 60_000,
+  'finish erasures': 60_000,
 }
 
 const one = async (text: string, values: unknown[]) => Object.values((await rows(text, values))[0]!)

@@ -17,6 +17,7 @@ export const TASK = {
   orphans: 'remove orphans',
   queue: 'clear the queue',
   retention: 'remove old data',
+  erasures: 'finish erasures',
   webhooks: 'watch webhooks',
   certificates: 'watch certificates',
 } as const

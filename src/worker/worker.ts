@@ -13,6 +13,7 @@ import { watchCertificates } from './certificates.ts'
 import { advanceTestClocks } from './clocks.ts'
 import { createDeliveryWorker } from './deliver.ts'
 import { DUE_TASKS } from './due.ts'
+import { finishErasures } from './erasures.ts'
 import { RETENTION } from './retention.ts'
 import { clearQueue } from './webhooks.ts'
 
@@ -64,6 +65,7 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
   { name: TASK.audit, every_ms: 60_000, run: audit },
   { name: 'record wrong sign-ins', every_ms: 60_000, run: recordWrongSignIns },
   RETENTION,
+  { name: TASK.erasures, every_ms: 60_000, run: finishErasures },
 ]
 
 /** Asks for all kinds at once whether work is due, and wakes the tasks that have some. */

@@ -143,8 +143,8 @@ function begin(
     const id = underWay ?? newId()
     await store.remember(tx, app.vault, companyId, { ...memory, id })
     const counts = await runKinds({ ...jobOf(app, wanted, survey, id), db: tx }, [customers])
-    const details = { erasure: id }
-    await recordActivity(tx, companyId, author, { action: 'payer.erase', details })
+    const change = { action: 'payer.erase', details: { erasure: id } }
+    if (underWay === null) await recordActivity(tx, companyId, author, change)
     return { erasureId: id, counts }
   })
 }

@@ -122,7 +122,7 @@ export async function findUnderWay(
     values: [companyId, index],
   })
   if (!row) return null
-  const memory: Memory = JSON.parse(vault.open(row.sealed!, contextOf(companyId, row.id)))
+  const memory = openMemory(vault, { companyId, id: row.id, sealed: row.sealed! })
   return { ...toErasure(companyId, row), ...memory }
 }
 
@@ -172,12 +172,17 @@ export async function findErasure(tx: Tx, companyId: Uuid, id: Uuid): Promise<Er
   return row ? toErasure(companyId, row) : null
 }
 
-/** Erasures that were interrupted, of all companies of a place. */
-export async function listUnfinished(tx: Tx, before: Date): Promise<Erasure[]> {
-  const rows = await tx.query<ErasureRow & { company_id: Uuid }>({
-    text: `select company_id, id, sealed, counts, began_at, finished_at from erasures
-           where finished_at is null and began_at <= $1 order by company_id, id`,
-    values: [before],
+/** An erasure that began before a moment and is not finished. */
+export type Unfinished = { companyId: Uuid; id: Uuid; sealed: Buffer }
+
+/** Those of all companies of a place, but not of some. */
+export const listUnfinished = (tx: Tx, before: Date, except: Uuid[] = []): Promise<Unfinished[]> =>
+  tx.query({
+    text: `select company_id as "companyId", id, sealed from erasures
+           where finished_at is null and began_at <= $1 and company_id <> all ($2::uuid[])
+           order by company_id, id`,
+    values: [before, except],
   })
-  return rows.map((row) => toErasure(row.company_id, row))
-}
+
+export const openMemory = (vault: Vault, { companyId, id, sealed }: Unfinished): Memory =>
+  JSON.parse(vault.open(sealed, contextOf(companyId, id)))
