@@ -33,15 +33,22 @@ export type Look = {
 export const totalOf = (counts: store.Counts): number =>
   Object.values(counts).reduce((sum, count) => sum + count, 0)
 
-/** Looks for all that a company has of a payer, in all places, and changes nothing. */
-export async function lookAtPayer(app: App, wanted: Wanted): Promise<Look> {
+/** The records of a payer, and an erasure of them that was interrupted. */
+type Found = Omit<Look, 'counts'>
+
+async function findPayer(app: App, { companyId, taxId }: Wanted): Promise<Found> {
   const { db, vault } = app
-  const { companyId, taxId } = wanted
   const now = await store.findSubject(db, vault, companyId, taxId)
   const before = await store.findUnderWay(db, vault, companyId, now.index)
   const survey = await surveyPayer(app, companyId, ...joined(taxId, now, before))
-  const counts = await runKinds(jobOf(app, wanted, survey, null))
-  return { survey, counts, underWay: before?.id ?? null }
+  return { survey, underWay: before?.id ?? null }
+}
+
+/** Looks for all that a company has of a payer, in all places, and changes nothing. */
+export async function lookAtPayer(app: App, wanted: Wanted): Promise<Look> {
+  const found = await findPayer(app, wanted)
+  const counts = await runKinds(jobOf(app, wanted, found.survey, null))
+  return { ...found, counts }
 }
 
 /** What is known now, and what an erasure has known that was interrupted. */
@@ -119,6 +126,21 @@ export async function erasePayer(
   const counts = sumOf(begun, first, second)
   await store.finish(app.db, wanted.companyId, erasureId, counts, app.systemClock.now())
   return { kind: 'erased', erasureId, counts }
+}
+
+/**
+ * Begins an erasure that a worker goes on with: from then on nobody finds the customer any more.
+ * Returns what holds it up. Null: it has begun.
+ */
+export async function beginErasure(
+  app: App,
+  wanted: Wanted,
+  author: Author,
+): Promise<Blockers | null> {
+  const { survey, underWay } = await findPayer(app, wanted)
+  if (isBlocked(survey.blockers)) return survey.blockers
+  await begin(app, wanted, survey, underWay, author)
+  return null
 }
 
 /** If the company has moved to another place meanwhile, its rows there are still to be erased. */
