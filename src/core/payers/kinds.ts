@@ -221,8 +221,10 @@ const defenses: Kind = {
     const { companyId, survey } = job
     const values = [companyId, survey.endToEndIds]
     const named = 'company_id = $1 and end_to_end_id = any ($2::text[])'
-    const files = `company_id = $1 and dispute_id in (select id from disputes where ${named})`
-    const isIdle = 'defense_sealed is not null and next_attempt_at is null'
+    const isIdle = 'next_attempt_at is null'
+    const files = `company_id = $1
+      and dispute_id in (select id from disputes where ${named} and ${isIdle})`
+    const texts = `${named} and ${isIdle} and defense_sealed is not null`
     const gone = await change(
       job,
       {
@@ -231,9 +233,8 @@ const defenses: Kind = {
       },
       values,
     )
-    const find = `select id from disputes where ${named} and ${isIdle}`
-    const erase = `update disputes set defense_sealed = null where ${named} and ${isIdle}
-      returning id`
+    const find = `select id from disputes where ${texts}`
+    const erase = `update disputes set defense_sealed = null where ${texts} returning id`
     return gone + (await change(job, { find, erase }, values))
   },
 }
@@ -454,6 +455,8 @@ const callbacks: Kind = {
   },
 }
 
+const MINUTE_MS = 60_000
+
 /**
  * The company's name of a charge is in its events, and is erased if it names the payer. Id, type and
  * all else of an event stay, so a receiver that gets it again knows it.
@@ -461,10 +464,12 @@ const callbacks: Kind = {
 const events: Kind = {
   name: 'events',
   columns: { events: ['payload'] },
-  async run({ db, companyId, erasureId, survey }) {
+  async run({ db, companyId, erasureId, survey, now }) {
     const { references } = survey.traits
-    const first = survey.charges[0]
-    if (references.length === 0 || first === undefined) return 0
+    if (references.length === 0) return 0
+    // When the charges are erased, only events of the last minutes may be left.
+    const [first] = survey.charges
+    const from_ms = first ? timeOf(first).getTime() - MINUTE_MS : now.getTime() - 60 * MINUTE_MS
     const names = new Set(references)
     type EventRow = Row & { id: Uuid; payload: string }
     const scanned = {
@@ -472,7 +477,7 @@ const events: Kind = {
       key: [['id', 'uuid']],
       columns: 'payload',
       where: 'id >= $2',
-      values: [lowestIdAt(new Date(timeOf(first).getTime() - 60_000))],
+      values: [lowestIdAt(new Date(from_ms))],
     } as const
     let count = 0
     for await (const page of scan<EventRow>(db, companyId, {
