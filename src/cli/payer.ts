@@ -9,6 +9,7 @@ import type { FullApp, FullFront } from '../core/full-app.ts'
 import {
   type Erased,
   erasePayer,
+  findPayer,
   lookAtPayer,
   SETTLE_MS,
   totalOf,
@@ -196,16 +197,13 @@ type End = { company: Company } & (Erased | { kind: 'preview'; counts: Counts; b
 
 async function eraseIn(own: Own, switches: Set<string>, wait_ms: number): Promise<End> {
   const { app, company, wanted } = own
-  const look = await lookAtPayer(app, wanted)
-  const { counts, survey, underWay } = look
-  if (totalOf(counts) === 0 && underWay === null) return { company, kind: 'unknown' }
-  if (!switches.has('yes')) return { company, kind: 'preview', counts, blockers: survey.blockers }
-  if (switches.has('cancel')) await cancelAll(own, survey.blockers)
-  // Without a customer nothing can be made for the payer meanwhile.
-  const isSettled = survey.subject.owned.length + survey.subject.shared.length === 0
-  const settle = async () => {
-    if (!isSettled) await pause(wait_ms)
+  if (!switches.has('yes')) {
+    const { counts, survey, underWay } = await lookAtPayer(app, wanted)
+    if (totalOf(counts) === 0 && underWay === null) return { company, kind: 'unknown' }
+    return { company, kind: 'preview', counts, blockers: survey.blockers }
   }
+  if (switches.has('cancel')) await cancelAll(own, (await findPayer(app, wanted)).survey.blockers)
+  const settle = () => pause(wait_ms)
   return { company, ...(await erasePayer(app, wanted, commandAuthor(), settle)) }
 }
 

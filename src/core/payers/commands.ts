@@ -36,7 +36,8 @@ export const totalOf = (counts: store.Counts): number =>
 /** The records of a payer, and an erasure of them that was interrupted. */
 type Found = Omit<Look, 'counts'>
 
-async function findPayer(app: App, { companyId, taxId }: Wanted): Promise<Found> {
+/** What is found without reading all that an index does not find. */
+export async function findPayer(app: App, { companyId, taxId }: Wanted): Promise<Found> {
   const { db, vault } = app
   const now = await store.findSubject(db, vault, companyId, taxId)
   const before = await store.findUnderWay(db, vault, companyId, now.index)
@@ -117,7 +118,8 @@ export async function erasePayer(
   if (isBlocked(survey.blockers)) return { kind: 'blocked', blockers: survey.blockers }
   const { erasureId, counts: begun } = await begin(app, wanted, survey, underWay, author)
   const first = await runKinds(jobOf(app, wanted, survey, erasureId))
-  await settle()
+  // Without a customer nothing can have been made for the payer meanwhile.
+  if (survey.subject.owned.length + survey.subject.shared.length > 0) await settle()
   const late = await surveyPayer(app, wanted.companyId, survey.subject, survey.traits)
   const second = await runKinds(jobOf(app, wanted, late, erasureId))
   const left = await runKinds(jobOf(app, wanted, late, null))
