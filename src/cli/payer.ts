@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { recordActivity } from '../core/activity/record.ts'
 import { cancelCharge, findCharge, removeChargeAtBank } from '../core/charges/commands.ts'
+import { isDue } from '../core/charges/rules.ts'
 import { withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { listCompanies } from '../core/companies/store.ts'
@@ -220,7 +221,8 @@ async function cancelAll({ app, company }: Own, blockers: Blockers): Promise<voi
   }
   for (const id of blockers.charges) {
     const charge = await findCharge(app, company.id, id)
-    if (charge.status !== 'OPEN') continue
+    // One that is past its deadline expires by itself, and cannot be canceled.
+    if (charge.status !== 'OPEN' || isDue(charge, app.clock.now())) continue
     const isCanceledAtBank = await removeChargeAtBank(app, company, charge)
     await app.db.transaction(async (tx) => {
       await cancelCharge(tx, app, company.id, id, isCanceledAtBank)
@@ -271,7 +273,8 @@ function blocked(blockers: Blockers): string {
   const { charges, subscriptions, disputes } = publicBlockers(blockers)
   const open = [...charges, ...subscriptions]
   const lines = [
-    open.length > 0 && `Open, cancel them or use --cancel: ${open.join(', ')}.`,
+    open.length > 0 &&
+      `Open, cancel them or use --cancel; those past their deadline expire within minutes: ${open.join(', ')}.`,
     disputes.length > 0 &&
       `Their defense is on its way to the bank, try again in a while: ${disputes.join(', ')}.`,
   ]

@@ -3,6 +3,7 @@ import { receiveCallback } from '../../src/core/payments/callbacks.ts'
 import { indexStop } from '../../src/core/reminders/stops.ts'
 import { insertStop } from '../../src/core/reminders/store.ts'
 import { saveView } from '../../src/core/saved-views.ts'
+import { addDays, localDateOf } from '../../src/pix/local-time.ts'
 import { sendDefenses } from '../../src/worker/due.ts'
 import { connectAgent } from '../support/agents.ts'
 import type { Client, Reply, TestApi } from '../support/api.ts'
@@ -12,6 +13,7 @@ import { at } from '../support/pages.ts'
 import { order, SANDBOX_PAYMENT } from '../support/payments.ts'
 import type { Receiver } from '../support/receiver.ts'
 import { decide as decideAgreement, makeRecurring, RECURRENCES } from '../support/subscriptions.ts'
+import { runTasks } from '../support/tasks.ts'
 import { openDeliveryWorker, register } from '../support/webhooks.ts'
 
 /** A payer with whom nobody else has anything in common. */
@@ -91,13 +93,20 @@ export async function liveThrough(api: TestApi, client: Client, receiver: Receiv
   await payNothing(api, client, send, first.brCode)
   const subscriptions = await subscribe(api, client, send)
   await ship(api, client, send)
-  const plan = { total: 90_000, count: 3, firstDueDate: '2026-09-30', customer: CUSTOMER }
+  const plan = {
+    total: 90_000,
+    count: 3,
+    firstDueDate: addDays(localDateOf(api.clock.now()), 30),
+    customer: CUSTOMER,
+  }
   const { charges } = await send('/charge/plan', { ...plan, externalId: 'carnê da Quitéria' })
   for (const { id } of charges) await send(`/charge/${id}/cancel`, {})
   const agent = await connectAgent(api, client)
-  await agent.data('create_charge', { amount: 700, customer: { ...BANK_PAYER } })
+  const idempotencyKey = 'agent'
+  await agent.data('create_charge', { amount: 700, customer: { ...BANK_PAYER }, idempotencyKey })
   const index = indexStop(api.app.vault, client.company.id, QUITERIA.email)
   await insertStop(api.app.db, client.company.id, index, api.clock.now())
+  await runTasks(api)
   await openDeliveryWorker(api).run()
   const { id: open } = await send('/charge/pix', { ...sale, externalId: 'pedido-quiteria-2' })
   const paid = { id: first.id, endToEndId }
@@ -120,7 +129,7 @@ async function disputeAndNotes(api: TestApi, client: Client, send: Send): Promis
   const note = `${QUITERIA.name}, CPF ${QUITERIA.taxId}, ligou`
   const [customer] = made(await client.get(`/client?taxId=${QUITERIA.taxId}`))
   const other = await send('/charge/pix', {
-    amount: 100,
+    amount: 800,
     customer: { name: 'João Ninguém', taxId: '12345678909' },
   })
   for (const path of [`/charges/${id}`, `/customers/${customer.id}`, `/charges/${other.id}`]) {

@@ -386,13 +386,16 @@ type AnswerRow = Row & {
   warnings: string | null
 }
 
-const PUBLIC_ID = /\b(?:charge|clnt|rec)_[0-9a-z]{26}\b/g
+/** Ids of records as clients know them, and of the scheme. */
+const RECORD_ID = /\b(?:(?:charge|clnt|rec)_[0-9a-z]{26}|[ED]\d{8}\w{23})\b/g
 
 /** The keys stay, and protect from doing twice what is asked again, until they are a day old. */
 const answers: Kind = {
   name: 'stored answers',
   columns: { idempotency_keys: ['sealed_body'] },
-  async run({ db, vault, companyId, erasureId, survey: { matcher, publicIds } }) {
+  async run({ db, vault, companyId, erasureId, survey }) {
+    const { matcher, publicIds, endToEndIds } = survey
+    const known = new Set([...publicIds, ...endToEndIds])
     const scanned = {
       table: 'idempotency_keys',
       key: [['key', 'text']],
@@ -404,8 +407,8 @@ const answers: Kind = {
       for (const row of page) {
         const stored = { ...row, sealedBody: row.sealed_body }
         const body = openAnswer(vault, companyId, stored)
-        const ids = body.match(PUBLIC_ID) ?? []
-        if (!matcher.isAbout(body) && !ids.some((id) => publicIds.has(id))) continue
+        const ids = body.match(RECORD_ID) ?? []
+        if (!matcher.isAbout(body) && !ids.some((id) => known.has(id))) continue
         const kept = JSON.stringify(matcher.without(JSON.parse(body)))
         // An answer is stored as JSON.stringify has written it, so it is equal if nothing is erased.
         if (kept === JSON.stringify(JSON.parse(body))) continue
@@ -441,7 +444,7 @@ const callbacks: Kind = {
     for await (const page of scan<CallbackRow>(db, companyId, scanned)) {
       const found = page.filter(({ id, sealed }) => {
         const body = openCallback(vault, { companyId, id, sealed })
-        const named = body.match(/\b[ED]\d{8}\w{23}\b/g) ?? []
+        const named = body.match(RECORD_ID) ?? []
         return survey.matcher.tells(body) || named.some((one) => endToEndIds.has(one))
       })
       count += found.length

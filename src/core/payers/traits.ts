@@ -70,6 +70,8 @@ const MIN_STREET = 10
 /** Shorter words of names, and these, name nobody. */
 const MIN_WORD = 3
 const PARTICLES = ['das', 'dos', 'del', 'von', 'van', 'filho', 'junior', 'neto', 'ltda']
+/** Fields in which companies write what they like: a part of the name is enough there. */
+const FREE_TEXTS = ['comment', 'description', 'externalId']
 /** Matches nothing. */
 const NOTHING = '(?!)'
 
@@ -127,13 +129,13 @@ function spellingsOf(traits: Traits): Set<string> {
 
 /** Finds a payer in texts. */
 export function matcherOf(traits: Traits): Matcher {
-  const { taxIds, names, emails, phones, addresses } = traits
+  const { taxIds, emails, phones, addresses } = traits
   const sure = [
     ...taxIds.map(numberPattern),
     ...emails.map(mailPattern),
     ...phones.filter((phone) => phone.length >= 10).map(phonePattern),
   ]
-  const nameWords = names.map(foldedWords)
+  const nameWords = traits.names.map(foldedWords)
   const streets = addresses.filter((text) => text.length >= MIN_STREET).map(foldedWords)
   const whole = [...nameWords, ...streets].filter((words) => words.length > 1)
   const parts = nameWords
@@ -145,20 +147,21 @@ export function matcherOf(traits: Traits): Matcher {
   const spellings = spellingsOf(traits)
   const tells = (text: string) => telling.test(text)
 
-  function without(json: unknown): unknown {
+  const names = (text: string) => tells(text) || naming.test(text) || spellings.has(lower(text))
+
+  function without(json: unknown, field = ''): unknown {
     if (typeof json === 'string') {
-      return tells(json) || spellings.has(lower(json)) ? ERASED : json
+      const isTheirs = FREE_TEXTS.includes(field)
+        ? names(json)
+        : tells(json) || spellings.has(lower(json))
+      return isTheirs ? ERASED : json
     }
-    if (Array.isArray(json)) return json.map(without)
+    if (Array.isArray(json)) return json.map((one) => without(one))
     if (json === null || typeof json !== 'object') return json
-    return Object.fromEntries(Object.entries(json).map(([key, value]) => [key, without(value)]))
+    return Object.fromEntries(
+      Object.entries(json).map(([name, value]) => [name, without(value, name)]),
+    )
   }
 
-  return {
-    pattern,
-    isAbout: (text) => about.test(text),
-    tells,
-    names: (text) => tells(text) || naming.test(text) || spellings.has(lower(text)),
-    without,
-  }
+  return { pattern, isAbout: (text) => about.test(text), tells, names, without }
 }
