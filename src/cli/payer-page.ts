@@ -71,7 +71,8 @@ const CENTS = ['amount', 'refunded', 'value']
 
 const STYLE = `body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c}
 h1{font-size:1.5rem}h2{font-size:1.25rem;margin-top:2.5rem}h3{font-size:1rem;margin:1.5rem 0 .25rem}
-dl{display:grid;grid-template-columns:minmax(8rem,16rem) 1fr;gap:.125rem 1rem;border-top:1px solid #ccc;padding:.5rem 0;margin:0}
+dl{display:grid;grid-template-columns:minmax(8rem,16rem) 1fr;gap:.125rem 1rem}
+dl{border-top:1px solid #ccc;padding:.5rem 0;margin:0}
 dt{color:#555}dd{margin:0;overflow-wrap:anywhere}dd dl{border:0;padding:0}`
 
 function shown(name: string, value: unknown): Html | string {

@@ -11,8 +11,8 @@ import { guarded } from './loop.ts'
 const BEGUN_MS = 2 * SETTLE_MS
 
 /**
- * Goes on with erasures that were interrupted. If one cannot end yet, because an open charge came in
- * or a callback waits for its bank, its company is set aside for a while.
+ * Goes on with erasures that were interrupted. If one cannot end yet, because an open charge came
+ * in or a callback waits for its bank, its company is set aside for a while.
  */
 export async function finishErasures(app: FullApp, signal?: AbortSignal): Promise<void> {
   const { db, setbacks, systemClock } = app

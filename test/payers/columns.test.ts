@@ -36,7 +36,7 @@ test('of every column it is decided whether it may tell who a payer is', async (
   assert.deepEqual(
     undecided.sort(),
     [],
-    'add each of them to a kind in src/core/payers/kinds.ts, or to test/payers/not-of-payers.ts',
+    'add each of them to a kind in src/core/payers/, or to test/payers/not-of-payers.ts',
   )
 })
 

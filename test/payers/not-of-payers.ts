@@ -1,6 +1,6 @@
 /**
  * Columns of texts, hashes and sealed values that tell nobody who a payer is, by the reason. A new
- * column is added here, or to a kind in `src/core/payers/kinds.ts`.
+ * column is added here, or to a kind in `src/core/payers/`.
  */
 export const NOT_OF_PAYERS: Record<string, Record<string, readonly string[]>> = {
   'words of ours, states and kinds': {

@@ -43,7 +43,8 @@ test('callbacks, mails and defenses go when they are as old as was set, and not 
   const counts = async () => {
     await removeOld(api.app)
     const [row] = await api.rows<Record<string, number>>(
-      `select (select count(*) from bank_callbacks where company_id = $1) > 0 as callbacks,
+      `select (select count(*) from bank_callbacks where company_id = $1
+           and processed_at is not null) > 0 as callbacks,
          (select count(*) from mails where company_id = $1) > 0 as mails,
          (select count(*) from disputes where company_id = $1 and defense_sealed is not null) > 0
            as defenses,

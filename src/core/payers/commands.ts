@@ -6,7 +6,9 @@ import type { Author } from '../activity/rules.ts'
 import type { Uses } from '../app.ts'
 import { livesHere } from '../places/directory.ts'
 import { findKnown } from '../places/store.ts'
-import { customers, type Job, KINDS, type Kind } from './kinds.ts'
+import type { Job, Kind } from './kind.ts'
+import { KINDS } from './kinds.ts'
+import { customers } from './records.ts'
 import * as store from './store.ts'
 import { type Blockers, isBlocked, type Survey, surveyPayer } from './survey.ts'
 import { noTraits, type Traits } from './traits.ts'
@@ -100,9 +102,9 @@ export type Erased =
 export const SETTLE_MS = 60_000
 
 /**
- * Erases all that tells who a payer of one company is. What it looks for is remembered, sealed, until
- * it is over, so that the same command goes on if this process is killed. Books, amounts, dates and
- * the scheme's ids stay.
+ * Erases all that tells who a payer of one company is. What it looks for is remembered, sealed,
+ * until it is over, so that the same command goes on if this process is killed. Books, amounts,
+ * dates and the scheme's ids stay.
  *
  * It erases twice: requests that began before may have written in between.
  */
