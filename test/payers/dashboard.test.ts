@@ -38,5 +38,8 @@ test('an owner erases a payer on the page of the customer, and a worker does it'
   const charge = await owner.get(`/charges/${paid.id}`)
   assert.equal(charge.status, 200)
   assert.match(charge.text, /apagados a pedido dele/)
-  assert.match((await owner.get('/settings/activity')).text, /Dados de um pagador apagados \(LGPD\)/)
+  assert.match(
+    (await owner.get('/settings/activity')).text,
+    /Dados de um pagador apagados \(LGPD\)/,
+  )
 })
