@@ -9,6 +9,7 @@ import { makeFolder } from './lib/folders.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
+import { readTelemetry, TELEMETRY_OPTIONS, type Telemetry } from './lib/telemetry-options.ts'
 
 /**
  * The only reader of the environment. Each option is listed here once, with its default and its
@@ -171,6 +172,7 @@ export const OPTIONS = {
     default: '30',
     reason: 'How long requests in flight may take to finish after SIGTERM or Ctrl-C.',
   },
+  ...TELEMETRY_OPTIONS,
 } as const satisfies Record<string, { default: string; reason: string; secret?: true }>
 
 type OptionName = keyof typeof OPTIONS
@@ -219,6 +221,8 @@ export type Config = {
   allowed: Allowable[]
   logLevel: string
   shutdownSeconds: number
+  /** What is sent to a collector of OpenTelemetry. Null: nothing. */
+  telemetry: Telemetry | null
   /** What is probably a mistake, each a sentence. */
   warnings: string[]
 }
@@ -451,6 +455,7 @@ export function readConfig(env: Environment): Config {
     allowed: readAllowed(read),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
+    telemetry: readTelemetry(read, (name) => readUrl(read, name, ['http:', 'https:']), env),
     warnings: findMisspelt(env),
   }
   if (read.faults.length > 0) throw new ConfigFault([...read.faults, ...config.warnings])

@@ -17,11 +17,18 @@ import { OperatorFault } from './lib/operator-fault.ts'
 import { runUntilEnd, type Undo } from './lifetime.ts'
 import { runChild } from './processes/child.ts'
 import { requireFreePort, startGroup } from './processes/group.ts'
-import { createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
+import { countRestarts, createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
 import { writeAddress } from './running.ts'
 import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
-import { runWorker, serveOperator, serveRequests, undoApp } from './serving.ts'
+import {
+  runWorker,
+  sendMetrics,
+  sendTraces,
+  serveOperator,
+  serveRequests,
+  undoApp,
+} from './serving.ts'
 import { describeStartFault, startExitCode } from './start-faults.ts'
 
 type Role = 'api' | 'worker' | 'both'
@@ -65,6 +72,7 @@ async function start(
   const urls = [databaseUrl, ...config.otherPlaces]
   const { publicUrl } = config
   const isParent = hasSeveral(config, role)
+  await sendTraces(config, log, isParent ? 'parent' : role, undo)
   const parts = { config, databaseUrl, clock: systemClock, log, publicUrl }
   const app = createApp(isParent ? { ...parts, connections: OF_PARENT } : parts)
   undo.push(...undoApp(app))
@@ -137,6 +145,7 @@ async function serveAlone(
   if (role !== 'api') undo.push(runWorker(app, role === 'both'))
   if (role === 'worker') return serveOperator(app, databaseUrl, undo)
   const service = await serveRequests(app, databaseUrl, undo)
+  await sendMetrics(app, app.metrics, undo)
   if (app.config.operator) await service.operator.listen(app.config.operator)
 }
 
@@ -160,6 +169,7 @@ async function serveBySeveral(
   undo.push(async () => {
     state.isClosing = true
   })
+  countRestarts(app.metrics.registry, group)
   await group.started
   await serveOperator(app, databaseUrl, undoOperator, {
     isClosing: () => state.isClosing,

@@ -128,6 +128,15 @@ export const LIST_APPLIED = `select version, name, checksum,
     coalesce((to_jsonb(m) ->> 'needs')::int4, 0) as needs
   from schema_migrations m order by version`
 
+/** The last migration of a database. */
+export async function lastMigration(tx: {
+  query(query: { name: string; text: string }): Promise<Record<string, unknown>[]>
+}): Promise<number> {
+  const text = 'select max(version)::int4 as version from schema_migrations'
+  const [row] = await tx.query({ name: 'last_migration', text })
+  return Number(row!.version)
+}
+
 /** The last migration that a version must know to work on what this one leaves. 0: any version. */
 const needsOf = ({ sql }: Migration): number =>
   Math.max(

@@ -27,6 +27,7 @@ import type { RequestSlot } from './request-slots.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import type { ServerParts } from './server-parts.ts'
+import { traceRequests } from './tracing.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -98,6 +99,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   decorateRequests(server)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
+  traceRequests(server)
   beginRequests(server, parts)
   server.addHook('onResponse', (request, reply, done) => {
     observe(parts, request, reply)

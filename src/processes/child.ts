@@ -9,7 +9,7 @@ import { createAlarm } from '../lib/alarm.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { runUntilEnd, type Undo } from '../lifetime.ts'
-import { runWorker, serveRequests, undoApp } from '../serving.ts'
+import { runWorker, sendTraces, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
 import { openChannel } from './channel.ts'
 import type { Question, StartOrder } from './messages.ts'
@@ -58,6 +58,7 @@ export function runChild(): void {
     })
   }
   async function start(order: StartOrder, app: App, undo: Undo[]): Promise<void> {
+    await sendTraces(app.config, app.log, order.name, undo)
     undo.push(...undoApp(app))
     if (order.kind === 'worker') {
       watchProcess(app)

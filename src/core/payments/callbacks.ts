@@ -253,7 +253,11 @@ type CallbackBatchers = {
 /** The app with the batchers of callbacks. */
 export type AppWithCallbacks = App & { callbacks: CallbackBatchers }
 
-export function createCallbackBatchers(db: Database, followers: Followers): CallbackBatchers {
+export function createCallbackBatchers(
+  db: Database,
+  followers: Followers,
+  count: (result: CallbackResult) => void = () => {},
+): CallbackBatchers {
   const matchGroup = async (group: Matching[]) => {
     try {
       return await matchAll(db, group, 'skip')
@@ -292,7 +296,7 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
         ownerOf: ({ companyId }) => companyId,
       },
     ),
-    process: createProcessing({ ...followers, findCompany, match }),
+    process: createProcessing({ ...followers, findCompany, match }, count),
     match,
   }
 }
@@ -301,7 +305,10 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
  * Each company has a batcher of its own, because its bank may hang. What all of them ask the
  * database and the simulated bank, and the matching of payments, is done together again.
  */
-function createProcessing(means: Means): CallbackBatchers['process'] {
+function createProcessing(
+  means: Means,
+  count: (result: CallbackResult) => void,
+): CallbackBatchers['process'] {
   const own = new Map<Uuid, { batcher: Batcher<Item, CallbackResult>; waiting: number }>()
   const running = new Set<Promise<unknown>>()
 
@@ -321,6 +328,7 @@ function createProcessing(means: Means): CallbackBatchers['process'] {
     running.add(result)
     const end = () => running.delete(result)
     result.then(end, end)
+    result.then(count, () => count('failed'))
     return result
   }
   async function idle(): Promise<void> {

@@ -82,7 +82,7 @@ export async function sendUnnamed(
 /** Records a payment that names no charge. */
 export async function recordUnnamed(
   tx: Tx,
-  app: Uses<'clock' | 'providers' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'providers' | 'systemClock' | 'vault'>,
   company: Company,
   pix: ReceivedPix,
 ): Promise<Payment> {
