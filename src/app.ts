@@ -34,6 +34,7 @@ import { type Limits as BankLimits, createBacen } from './provider/bacen/bacen.t
 import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
+import { serverName } from './server-name.ts'
 import { DUE_TASKS } from './worker/due.ts'
 
 /** How many clocks are moved at the same time. Each move reads what is due of its company. */
@@ -131,8 +132,9 @@ function openPlace(
   url: string,
   place?: number,
 ): Database {
+  const name = serverName(config)
   const listener = { ...alarm, waited: counters.databaseWait }
-  const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), listener)
+  const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), listener, name)
   db.heartbeat.onUnresponsive(() =>
     log.warn({ place }, 'the database does not answer: its connections were closed'),
   )

@@ -468,6 +468,12 @@ export function loadConfig(): Config {
   return readConfig(process.env)
 }
 
+/** The files that hold secrets of this configuration. */
+export const secretFilesOf = (env: Environment = process.env): string[] => [
+  ...(existsSync('.env') ? [resolve('.env')] : []),
+  ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
+]
+
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env
 

@@ -201,8 +201,14 @@ const asControl = (db: Omit<ControlDatabase, 'control'>): ControlDatabase =>
 /** A number of connections is one for requests, and as many again for tasks. */
 type Size = number | Connections
 
-export function openDatabase(url: string, size: Size, listener: Listener = NOBODY): ControlDatabase {
-  const sources = openSources(url, typeof size === 'number' ? undivided(size) : size)
+/** `name`: by which the server knows the connections. */
+export function openDatabase(
+  url: string,
+  size: Size,
+  listener: Listener = NOBODY,
+  name?: string,
+): ControlDatabase {
+  const sources = openSources(url, typeof size === 'number' ? undivided(size) : size, name)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
@@ -233,7 +239,9 @@ export function openDatabase(url: string, size: Size, listener: Listener = NOBOD
       (act) => {
         heartbeat.watch()
         const waited = (seconds: number) => listener.waited?.(name, seconds)
-        return inSlot(queue, companyId, { most_ms: wait_ms, late: allBusy, waited }, () => act(pool))
+        return inSlot(queue, companyId, { most_ms: wait_ms, late: allBusy, waited }, () =>
+          act(pool),
+        )
       }
     // Tasks wait: nobody else would do their work.
     const during: Refusing = isTask ? (work) => work() : orRefused

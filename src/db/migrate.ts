@@ -99,6 +99,9 @@ const filesIn = (folder: string): string[] =>
     .sort()
     .map((name) => join(folder, name))
 
+/** The files that make a new database, in their order. */
+export const migrationFiles = (): string[] => [join(FOLDER, BASELINE), ...filesIn(FOLDER)]
+
 function listFiles(folder: string): { old: string[]; all: string[] } {
   const before = join(folder, OLD)
   const old = existsSync(before) ? filesIn(before) : []
@@ -106,7 +109,7 @@ function listFiles(folder: string): { old: string[]; all: string[] } {
 }
 
 /** The number of the last migration when this process began: files may be replaced meanwhile. */
-const LAST_KNOWN = listFiles(FOLDER).all.length
+export const LAST_KNOWN = listFiles(FOLDER).all.length
 
 export function readMigrations(folder = FOLDER): Migration[] {
   const { old, all } = listFiles(folder)

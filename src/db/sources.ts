@@ -18,10 +18,11 @@ export function mapSources<T>(sources: Sources, of: (source: Source) => T): Reco
   return Object.fromEntries(entries) as Record<Kind, T>
 }
 
-export function openSources(url: string, most: Connections): Sources {
+export function openSources(url: string, most: Connections, name?: string): Sources {
+  const named = name === undefined ? {} : { application_name: name }
   const open = (kind: Kind, settings?: string, limits?: pg.PoolConfig): Source => ({
     kind,
-    pool: openPool(url, most[kind], settings, limits),
+    pool: openPool(url, most[kind], settings, { ...named, ...limits }),
     queue: createFairQueue({ size: most[kind] }),
   })
   const patient = { connectionTimeoutMillis: TASK_CONNECT_MS }

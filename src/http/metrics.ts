@@ -9,7 +9,7 @@ import { countMoving } from '../core/places/store.ts'
 import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
 import { countWaiting } from '../core/withdrawals/store.ts'
-import { lastMigration, readMigrations } from '../db/migrate.ts'
+import { LAST_KNOWN, lastMigration } from '../db/migrate.ts'
 import { VERSION } from '../lib/version.ts'
 
 /** Adds the metrics that are read from this process at each scrape. */
@@ -48,7 +48,7 @@ export function watchInstallation(app: FullFront): void {
 
 /** Which code answers, and the last migration that it knows. Of a machine, once. */
 function describeBuild(registry: Registry): void {
-  const schema = String(readMigrations().at(-1)!.version)
+  const schema = String(LAST_KNOWN)
   new Gauge({
     name: 'vintem_build_info',
     help: 'The version of this code, and the last migration that it knows. Its value is 1',

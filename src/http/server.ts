@@ -14,6 +14,7 @@ import { LATEST, type Version } from '../versions/history.ts'
 import { type Admit, admission, requestedVersion } from './admission.ts'
 import type { AgentCall } from './agent-message.ts'
 import { registerAgents } from './agents.ts'
+import { arrivalOf } from './arrival.ts'
 import type { Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody, VALUES_LIMIT } from './body.ts'
 import { compileRoute } from './call.ts'
@@ -273,7 +274,10 @@ function registerOperations(server: FastifyInstance, { app, isReady, pages }: Se
   server.addHook('onSend', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
   })
-  server.get('/health', async () => ({ status: 'ok' }))
+  server.get('/health', async (request) => {
+    const arrival = arrivalOf(request, app.vault, app.systemClock.now().getTime())
+    return arrival ? { status: 'ok', arrival } : { status: 'ok' }
+  })
   const ready = cache(isReady)
   server.get('/ready', async (_request, reply) => {
     const findings = await ready()

@@ -112,4 +112,3 @@ function readRatio(text: Reader['text'], fault: Reader['fault']): number {
   fault(name, 'must be a number from 0 to 1')
   return 1
 }
-

@@ -60,7 +60,10 @@ export const doneFor = <R>(causes: readonly Cause[], act: () => R): R =>
   tracing && causes.length > 0 ? tracing.within(causes, act) : act()
 
 /** Does something as a span of its own. All that is done meanwhile is a part of it. */
-export function asSpan<R>(beginning: Beginning, act: (span: Span | null) => Promise<R>): Promise<R> {
+export function asSpan<R>(
+  beginning: Beginning,
+  act: (span: Span | null) => Promise<R>,
+): Promise<R> {
   if (!tracing) return act(null)
   const span = tracing.begin(beginning)
   return untilEnd([span], () => tracing!.within([span], () => act(span)))

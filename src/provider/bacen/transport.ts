@@ -94,7 +94,8 @@ export function openTransport(
         'ask bank',
         () => factsOf(request),
         once,
-        () => (status === null ? { 'error.type': 'no_answer' } : { 'http.response.status_code': status }),
+        () =>
+          status === null ? { 'error.type': 'no_answer' } : { 'http.response.status_code': status },
       )
       count(profile, status, (performance.now() - sent_ms) / 1000)
       // Wait until the connection is free again. Otherwise the next request opens another one.
