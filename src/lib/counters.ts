@@ -14,7 +14,7 @@ export type Counters = {
   /** A request to a bank. `status`: null if it has not answered. */
   bankRequest(profile: string, status: number | null, seconds: number): void
   callback(result: 'processed' | 'unconfirmed' | 'failed'): void
-  mail(kind: string, outcome: string): void
+  mail(outcome: 'SENT' | 'FAILED' | 'EXPIRED'): void
   /** How long was waited for a connection to the database, if it was not free at once. */
   databaseWait(pool: string, seconds: number): void
   /** A task has done its work, at this moment. */
@@ -32,10 +32,9 @@ export function createCounters(registry: Registry): Counters {
     ['result'],
   )
   for (const result of ['processed', 'unconfirmed', 'failed']) callbacks.inc({ result }, 0)
-  const mails = counter('vintem_mails_total', 'Mails, by kind and how they ended', [
-    'kind',
-    'outcome',
-  ])
+  const mails = counter('vintem_mails_total', 'Mails that have ended, by how', ['outcome'])
+  // An increase is only seen of what was there before.
+  for (const outcome of ['SENT', 'FAILED', 'EXPIRED']) mails.inc({ outcome }, 0)
   const banks = histogram(
     'vintem_bank_request_seconds',
     'How long banks took to answer, by profile and HTTP status',
@@ -61,7 +60,7 @@ export function createCounters(registry: Registry): Counters {
     bankRequest: (profile, status, seconds) =>
       banks.observe({ profile, status: String(status ?? 'none') }, seconds),
     callback: (result) => callbacks.inc({ result }),
-    mail: (kind, outcome) => mails.inc({ kind, outcome }),
+    mail: (outcome) => mails.inc({ outcome }),
     databaseWait: (pool, seconds) => waits.observe({ pool }, seconds),
     taskDone: (task, at) => tasks.set({ task }, at.getTime() / 1000),
   }
@@ -88,6 +87,7 @@ function createMoney(registry: Registry): Counters['money'] {
       ]),
     )
   const [real, play] = [seriesOf('real'), seriesOf('play')]
+  for (const series of [...real.values(), ...play.values()]) for (const one of series) one.inc(0)
   return (kind, isPlay, cents) => {
     const [count, amount] = (isPlay ? play : real).get(kind)!
     count.inc()

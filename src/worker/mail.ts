@@ -201,7 +201,7 @@ async function send(app: FullApp, stores: Stores, mail: DueMail): Promise<void> 
     const { clock, log } = app
     if (outcome) {
       await stores.finish({ mail, outcome, reason, at: clock.now() })
-      app.counters.mail(mail.kind, outcome)
+      app.counters.mail(outcome)
     }
     if (outcome === 'SENT') log.info(about, 'a mail was sent')
     if (outcome === 'EXPIRED') log.warn(about, 'a mail expired before it was sent')
