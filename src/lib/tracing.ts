@@ -55,9 +55,9 @@ const NOBODY: readonly Cause[] = []
 /** What is done now is done for these. It is kept for what is done later, together with others. */
 export const causesNow = (): readonly Cause[] => (tracing ? tracing.causes() : NOBODY)
 
-/** Does something for these. */
+/** Does something for these, and for nobody else who has begun it. */
 export const doneFor = <R>(causes: readonly Cause[], act: () => R): R =>
-  tracing && causes.length > 0 ? tracing.within(causes, act) : act()
+  tracing ? tracing.within(causes, act) : act()
 
 /** Does something as a span of its own. All that is done meanwhile is a part of it. */
 export function asSpan<R>(

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { summaryOf } from '../../src/db/statement-spans.ts'
+import { createBatcher } from '../../src/lib/batch.ts'
 import { readTelemetry } from '../../src/lib/telemetry-options.ts'
+import { asSpan, causesNow } from '../../src/lib/tracing.ts'
 import { startTraces } from '../../src/telemetry/traces.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { factOf, type SentSpan, startCollector } from '../support/collector.ts'
@@ -61,6 +63,21 @@ const paid = await Promise.all(
 const EVENTS = 2 + many.length + paid.length
 await worker.run()
 await until('all are delivered', () => receiver.received.length >= EVENTS)
+
+/** For how many each group was carried out. */
+const causes: number[] = []
+const oneByOne = createBatcher(
+  async (items: number[]) => {
+    causes.push(causesNow().length)
+    return items
+  },
+  { max: 1 },
+)
+await Promise.all([
+  asSpan({ name: 'first', kind: 'internal' }, () => oneByOne(1)),
+  oneByOne(2),
+  asSpan({ name: 'third', kind: 'internal' }, () => oneByOne(3)),
+])
 await stop()
 const spans = collector.spans()
 
@@ -128,6 +145,10 @@ test('no delivery is said to be of the request of another, however many are paid
       assert.ok(companies[1] === undefined || companies[0] === companies[1], other.name)
     }
   }
+})
+
+test('a group of nobody is not done for those before it', () => {
+  assert.deepEqual(causes, [1, 0, 1])
 })
 
 test('the trace of a caller is linked and not continued', () => {
