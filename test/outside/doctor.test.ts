@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { request as send } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -39,6 +39,7 @@ import { orderArrival } from '../../src/http/arrival.ts'
 import { serverName } from '../../src/server-name.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked } from '../support/bank.ts'
+import { hostedVintemIn } from '../support/cli.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { ON_PLAIN } from '../support/on-plain.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from '../support/process.ts'
@@ -350,4 +351,21 @@ describe('PostgreSQL', ON_PLAIN, () => {
     await api.rows(`update bank_connections set certificate_ends_at = now() + '9 days'`)
     says(await inspectCertificates(db), 'warning', new RegExp(`${company.id} at .*bank connect`))
   })
+})
+
+test('the guide to operation names everything that doctor looks at, and nothing else', async () => {
+  const vintem = hostedVintemIn(temporaryFolder())
+  const { PUBLIC_URL: _, ...env } = environment
+  const { stdout } = await vintem(['doctor', '--json'], { ...env, DATA_DIR: temporaryFolder() })
+  const checks: { name: string }[] = JSON.parse(stdout).checks
+  const looked = checks.map(({ name }) => name.replace(/ of place \d+$/, ''))
+  const guide = readFileSync(join(import.meta.dirname, '../../docs/operating.md'), 'utf8')
+  const [, table = ''] = /^\| it looks at \|.*\n\|-.*\n((?:\|.*\n)+)/m.exec(guide) ?? []
+  const named = table
+    .trim()
+    .split('\n')
+    .flatMap((row) => row.split('|')[1]!.trim().split(', '))
+  // With one place there is nothing to compare.
+  const expected = new Set([...looked, 'places'])
+  assert.deepEqual(named.toSorted(), [...expected].sort())
 })
