@@ -144,6 +144,11 @@ export const OPTIONS = {
       'One-time codes that are mailed for a company within an hour, over all its withdrawals. Limits how many mails can be sent with a leaked API key.',
   },
   CODE_MAILS_PER_DAY: { default: '20', reason: 'The same within a day.' },
+  DESTINATION_WAIT_HOURS: {
+    default: '24',
+    reason:
+      'After a change in the dashboard of the bank connection, or of a recipient’s Pix key, withdrawals to it wait so many hours, so that the owners can read the mail about it before money leaves. Withdrawals of the company go out at once if a second person approves them. 0: they do not wait.',
+  },
   WEBHOOKS_PER_COMPANY: {
     default: '50',
     reason:
@@ -214,6 +219,7 @@ export type Config = {
   staticSalesLimit: number
   /** One-time codes that are mailed for a company. */
   codeMails: { perHour: number; perDay: number }
+  destinationWaitHours: number
   webhooksPerCompany: number
   deliveryRetentionDays: number
   clockWaitSeconds: number
@@ -449,6 +455,7 @@ export function readConfig(env: Environment): Config {
       perHour: read.integer('CODE_MAILS_PER_HOUR', 5, 1, 100_000),
       perDay: read.integer('CODE_MAILS_PER_DAY', 20, 1, 100_000),
     },
+    destinationWaitHours: read.integer('DESTINATION_WAIT_HOURS', 24, 0, 720),
     webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),

@@ -73,6 +73,7 @@ export async function createCompany(
     payoutKey: null,
     codeEmail: null,
     codeEmailUntil: null,
+    destinationChangedAt: null,
     suspendedAt: null,
     createdAt: now,
     updatedAt: now,
