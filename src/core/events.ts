@@ -67,6 +67,7 @@ type ChargeMoment = {
   amount: number
   paymentStatus: string
   devMode: boolean
+  endToEndId?: string | null
 }
 
 /** The events that the published interface names. Their bodies stay as they are. */
@@ -94,11 +95,16 @@ export function chargeEvent(type: PublishedType, charge: ChargeMoment, at: Date)
   // Nothing in it needs escaping: ids, states and cents are ours.
   const subject = `{"id":"${toPublic('charge', id)}","status":"${paymentStatus}","total":${amount}}`
   const payload = `{"event":"${EVENTS[type]}","charge":${subject}}`
-  const trace = causeOf(companyId)
+  const trace = causeOf(companyId, charge.endToEndId)
   return { companyId, id: newId(), type, payload, devMode, createdAt: at, trace }
 }
 
-type Own = { companyId: Uuid; externalId: string | null; devMode: boolean }
+type Own = {
+  companyId: Uuid
+  externalId: string | null
+  devMode: boolean
+  endToEndId?: string | null
+}
 
 /**
  * An event that the published interface does not name. All of them have the externalId of the
@@ -106,13 +112,13 @@ type Own = { companyId: Uuid; externalId: string | null; devMode: boolean }
  */
 function ownEvent(
   type: Exclude<AnyEventType, PublishedType>,
-  { companyId, externalId, devMode }: Own,
+  { companyId, externalId, devMode, endToEndId }: Own,
   subjects: object,
   at: Date,
 ): Event {
   const event = type === TEST_EVENT ? 'Webhook.Test' : EVENTS[type]
   const payload = JSON.stringify({ event, ...subjects, externalId })
-  const trace = causeOf(companyId)
+  const trace = causeOf(companyId, endToEndId)
   return { companyId, id: newId(), type, payload, devMode, createdAt: at, trace }
 }
 
@@ -232,7 +238,8 @@ export function unmatchedEvent(payment: PaymentMoment, externalId: string | null
   const charge = chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }
   const subjects = { payment: { endToEndId, amount, reason, ...charge } }
   const devMode = source === 'simulated'
-  return ownEvent('payment.unmatched', { companyId, externalId, devMode }, subjects, at)
+  const own = { companyId, externalId, devMode, endToEndId }
+  return ownEvent('payment.unmatched', own, subjects, at)
 }
 
 type ReturnMoment = {

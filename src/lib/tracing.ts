@@ -14,6 +14,8 @@ export type Cause = {
   readonly isSampled: boolean
   /** Its company, once that is known. */
   companyId?: string
+  /** The payments that it reports. */
+  payments?: readonly string[]
 }
 
 export type Span = Cause & {
@@ -31,7 +33,7 @@ type Beginning = {
   /** The span that it is a part of. Without one, it begins a trace. */
   cause?: Cause | null
   /** A span of somebody else, who has caused it. */
-  link?: Omit<Cause, 'companyId'> | null
+  link?: Pick<Cause, 'traceId' | 'spanId' | 'isSampled'> | null
 }
 
 export type Tracing = {
@@ -113,13 +115,22 @@ export function faultOf(error: unknown): string {
   return typeof named === 'string' ? named : 'error'
 }
 
+/** The request that is answered now reports these payments, which are matched with others. */
+export function reportsPayments(endToEndIds: readonly string[]): void {
+  const [cause, ...others] = causesNow()
+  if (cause && others.length === 0) cause.payments = endToEndIds
+}
+
 /**
  * The request or work that has caused an event of a company, to be stored with it. Null if that is
  * not certain: requests of a company may be answered together, and none must be said to be another.
+ * If the event is of a payment, it is that of the request that has reported it.
  */
-export function causeOf(companyId: string): Buffer | null {
+export function causeOf(companyId: string, endToEndId?: string | null): Buffer | null {
   if (!tracing) return null
-  const own = tracing.causes().filter((one) => (one.companyId ?? companyId) === companyId)
+  const ofCompany = tracing.causes().filter((one) => (one.companyId ?? companyId) === companyId)
+  const reports = ({ payments }: Cause) => payments?.includes(endToEndId!)
+  const own = ofCompany.length > 1 && endToEndId ? ofCompany.filter(reports) : ofCompany
   const [cause] = own
   if (!cause?.isSampled || own.length > 1) return null
   return Buffer.from(cause.traceId + cause.spanId, 'hex')

@@ -77,7 +77,9 @@ function createTracing(tracer: Tracer): Tracing {
   }
 }
 
-const contextOf = ({ traceId, spanId, isSampled }: Omit<Cause, 'companyId'>): SpanContext => ({
+type Named = Pick<Cause, 'traceId' | 'spanId' | 'isSampled'>
+
+const contextOf = ({ traceId, spanId, isSampled }: Named): SpanContext => ({
   traceId,
   spanId,
   traceFlags: isSampled ? TraceFlags.SAMPLED : TraceFlags.NONE,

@@ -2,6 +2,7 @@ import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
+import { reportsPayments } from '../../lib/tracing.ts'
 import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
 import type { Provider, ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
@@ -368,6 +369,7 @@ export async function storeCallback(
 ): Promise<Callback | null> {
   const named = namedIn(body)
   if (namesOf(named).length === 0) return null
+  reportsPayments(named.endToEndIds)
   const [id, receivedAt] = [newId(), app.systemClock.now()]
   const sealed = app.vault.seal(JSON.stringify(body), contextOf(companyId, id))
   const nextAttemptAt = new Date(receivedAt.getTime() + FIRST_LEASE_MS)
