@@ -83,7 +83,9 @@ export function faultsOfArrival(
     )
   }
   const forwarded = headers['x-forwarded-for']
-  if (ip === NOBODY) {
+  // If this machine is trusted itself, the address before it counts, although a proxy has appended
+  // it. That of a client would count.
+  if (ip === NOBODY && forwarded?.endsWith(NOBODY)) {
     found.push(
       'Limits by address believe what clients send as X-Forwarded-For: let the proxy append the client’s address or replace the header.',
     )

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { migrationFiles } from './migrate.ts'
 
-const CREATE = /^ *create (?:unique )?index (?:concurrently )?(?:if not exists )?(\w+)/gim
+const CREATE = /^ *create (?:unique )?index (?:concurrently )?(?:if not exists )?(\w+)(?=\s)/gim
 const DROP = /^ *drop index (?:concurrently )?(?:if exists )?(\w+)/gim
 
 /** The indexes that the baseline and the migrations after it make and do not drop. */

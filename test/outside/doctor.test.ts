@@ -143,7 +143,11 @@ describe('the way to the server', () => {
       faultsOfArrival(own, { ...arrival, ...change }).join(' ')
     assert.match(faultOf({ headers: lost }), /drops or changes authorization, idempotency-key/)
     assert.match(faultOf({ host: '10.0.0.9:3000' }), /Host: 10\.0\.0\.9:3000 instead of pix/)
-    assert.match(faultOf({ ip: '203.0.113.77' }), /believe what clients send as X-Forwarded-For/)
+    const passed = { ...arrival.headers, 'x-forwarded-for': '203.0.113.77' }
+    const believed = { ip: '203.0.113.77', headers: passed }
+    assert.match(faultOf(believed), /believe what clients send as X-Forwarded-For/)
+    // The proxy has appended the address of this machine, which it trusts too.
+    assert.equal(faultOf({ ip: '203.0.113.77' }), '')
     const { 'x-forwarded-for': __, ...unnamed } = arrival.headers
     assert.match(faultOf({ headers: unnamed }), /drops X-Forwarded-For/)
     const unknown = { peer: '10.0.0.2', ip: '10.0.0.2' }
