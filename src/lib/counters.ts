@@ -55,10 +55,14 @@ export function createCounters(registry: Registry): Counters {
     aggregator: 'max',
     registers: [registry],
   })
+  const profiles = new Set<string>()
   return {
     money: createMoney(registry),
-    bankRequest: (profile, status, seconds) =>
-      banks.observe({ profile, status: String(status ?? 'none') }, seconds),
+    bankRequest(profile, status, seconds) {
+      if (!profiles.has(profile)) banks.zero({ profile, status: 'none' })
+      profiles.add(profile)
+      banks.observe({ profile, status: String(status ?? 'none') }, seconds)
+    },
     callback: (result) => callbacks.inc({ result }),
     mail: (outcome) => mails.inc({ outcome }),
     databaseWait: (pool, seconds) => waits.observe({ pool }, seconds),
