@@ -132,9 +132,8 @@ function openPlace(
   url: string,
   place?: number,
 ): Database {
-  const name = serverName(config)
-  const listener = { ...alarm, waited: counters.databaseWait }
-  const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), listener, name)
+  const listener = { ...alarm, waited: counters.databaseWait, name: serverName(config) }
+  const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), listener)
   db.heartbeat.onUnresponsive(() =>
     log.warn({ place }, 'the database does not answer: its connections were closed'),
   )

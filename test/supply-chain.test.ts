@@ -22,21 +22,32 @@ test('each package has a reason on the page of all, and the page names none that
   assert.deepEqual(reasons.toSorted(), [...new Set(named)].sort())
 })
 
-type Component = { purl: string; version: string; hashes: { alg: string; content: string }[] }
+type Component = {
+  version: string
+  hashes: { alg: string; content: string }[]
+  properties: { name: string }[]
+}
 
-test('npm run sbom lists each locked package that runs, with its hash', () => {
+const isOfTests = ({ properties }: Component) =>
+  properties.some(({ name }) => name === 'cdx:npm:package:development')
+
+test('npm run sbom lists each locked package with its hash, and marks what only builds and tests', () => {
   const [, ...args] = own.scripts.sbom.split(' ')
   const { bomFormat, specVersion, components } = JSON.parse(
     execFileSync('npm', args, { cwd: ROOT, encoding: 'utf8', maxBuffer: 1e8 }),
   )
   assert.deepEqual([bomFormat, specVersion], ['CycloneDX', '1.5'])
-  const listed = (components as Component[]).map(({ version, hashes }) => {
+  const named = ({ version, hashes }: Component) => {
     const [hash] = hashes
     assert.equal(hash!.alg, 'SHA-512')
     return `${version} sha512-${Buffer.from(hash!.content, 'hex').toString('base64')}`
-  })
-  const expected = Object.entries(locked)
-    .filter(([path, { dev }]) => path !== '' && !dev)
-    .map(([, { version, integrity }]) => `${version} ${integrity}`)
-  assert.deepEqual([...new Set(listed)].sort(), [...new Set(expected)].sort())
+  }
+  const packages = Object.entries(locked).filter(([path]) => path !== '')
+  for (const isDev of [false, true]) {
+    const listed = (components as Component[]).filter((one) => isOfTests(one) === isDev).map(named)
+    const expected = packages
+      .filter(([, { dev = false }]) => dev === isDev)
+      .map(([, { version, integrity }]) => `${version} ${integrity}`)
+    assert.deepEqual([...new Set(listed)].sort(), [...new Set(expected)].sort())
+  }
 })

@@ -159,6 +159,8 @@ export type Listener = {
   wrote(): void
   /** How long was waited for a connection that was not free. */
   waited?(pool: string, seconds: number): void
+  /** By which the server knows the connections. */
+  name?: string
 }
 const NOBODY: Listener = { wake() {}, wrote() {} }
 type AfterCommit = Listener & Pick<Notifier, 'notify'> & Pick<Servers, 'lost'>
@@ -201,14 +203,9 @@ const asControl = (db: Omit<ControlDatabase, 'control'>): ControlDatabase =>
 /** A number of connections is one for requests, and as many again for tasks. */
 type Size = number | Connections
 
-/** `name`: by which the server knows the connections. */
-export function openDatabase(
-  url: string,
-  size: Size,
-  listener: Listener = NOBODY,
-  name?: string,
-): ControlDatabase {
-  const sources = openSources(url, typeof size === 'number' ? undivided(size) : size, name)
+export function openDatabase(url: string, size: Size, listener = NOBODY): ControlDatabase {
+  const connections = typeof size === 'number' ? undivided(size) : size
+  const sources = openSources(url, connections, listener.name)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
@@ -234,15 +231,14 @@ export function openDatabase(
     const isTask = kind === 'tasks'
     const wait_ms = isTask ? TASK_WAIT_MS : REQUEST_WAIT_MS
     const retryFor_ms = isTask ? TASK_RETRY_FOR_MS : RETRY_FOR_MS
-    const lendOf =
-      ({ pool, queue, kind: name }: Source): Lend =>
-      (act) => {
+    const lendOf = ({ pool, queue, kind: name }: Source): Lend => {
+      const waited = (seconds: number) => listener.waited?.(name, seconds)
+      const wait = { most_ms: wait_ms, late: allBusy, waited }
+      return (act) => {
         heartbeat.watch()
-        const waited = (seconds: number) => listener.waited?.(name, seconds)
-        return inSlot(queue, companyId, { most_ms: wait_ms, late: allBusy, waited }, () =>
-          act(pool),
-        )
+        return inSlot(queue, companyId, wait, () => act(pool))
       }
+    }
     // Tasks wait: nobody else would do their work.
     const during: Refusing = isTask ? (work) => work() : orRefused
     const run = <R extends Row>(source: Source, query: Query): Promise<R[]> => {

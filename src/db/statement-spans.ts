@@ -1,5 +1,6 @@
 import { asPart } from '../lib/tracing.ts'
-import type { Query } from './database.ts'
+
+type Query = { name?: string; text: string }
 
 export const COMMIT: Query = { name: 'commit', text: 'commit' }
 

@@ -53,8 +53,7 @@ export function createBatcher<T, R>(
 
   async function runGroup(group: Waiting<T, R>[]): Promise<void> {
     try {
-      const items = group.map((waiting) => waiting.item)
-      const results = await doneFor(causesOf(group), () => run(items))
+      const results = await doneFor(causesOf(group), () => run(group.map(({ item }) => item)))
       assert(results.length === group.length, 'a batch answers every item')
       group.forEach((waiting, i) => {
         waiting.resolve(results[i]!)

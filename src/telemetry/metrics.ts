@@ -22,7 +22,7 @@ type Read = () => Promise<MetricObject[]>
 type Value = { labels: Record<string, string | number>; value: number; metricName?: string }
 
 /**
- * Sends what /metrics shows, from time to time, until the function that it gives is called. They are
+ * Sends what /metrics shows, from time to time, until the function that it gives is called. It is
  * counted once, for both.
  */
 export function startMetrics(telemetry: Telemetry, read: Read): () => Promise<void> {

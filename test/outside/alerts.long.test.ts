@@ -19,8 +19,8 @@ import { openDeliveryWorker, register } from '../support/webhooks.ts'
 import { confirmed, liveWithMoney } from '../support/withdrawals.ts'
 
 /**
- * A real Prometheus asks real servers, which are brought into the condition of each alert. Its rules
- * are those of deploy/, without the time for which a condition must last.
+ * A real Prometheus asks real servers, which are brought into the condition of each alert. Its
+ * rules are those of deploy/, without the time for which a condition must last.
  */
 const ROOT = join(import.meta.dirname, '../..')
 const program = findProgram('prometheus')
