@@ -48,6 +48,12 @@ export const OPTIONS = {
     reason: 'The address to listen on. Only this machine can reach the default.',
   },
   PORT: { default: '3000', reason: 'The port that serves API, docs and pages.' },
+  OPERATOR_KEY: {
+    default: '',
+    secret: true,
+    reason:
+      'Opens `/operator/api`, by which programs make, list and suspend companies and keys. At least 32 characters: `openssl rand -hex 32`. Without it there is no such API.',
+  },
   OPERATOR_PORT: {
     default: 'empty: none',
     reason:
@@ -198,6 +204,7 @@ export type Config = {
   host: string
   port: number
   /** Null: nothing is served for operators. */
+  operatorKey: string | null
   operator: { host: string; port: number } | null
   publicUrl: string
   /** Whether nobody has said it, so that it is the address to listen on. */
@@ -307,6 +314,14 @@ function readAllowed({ text, fault }: Reader): Allowable[] {
     fault('ALLOW', `must list names among ${ALLOWABLE.join(', ')}`)
   }
   return ALLOWABLE.filter((name) => named.includes(name))
+}
+
+function readOperatorKey({ text, fault }: Reader): string | null {
+  const key = text('OPERATOR_KEY')
+  if (key !== null && !/^[\x21-\x7e]{32,255}$/.test(key)) {
+    fault('OPERATOR_KEY', 'must have 32 to 255 characters without spaces: openssl rand -hex 32')
+  }
+  return key
 }
 
 function readOperator({ text, integer, fault }: Reader, taken: number): Config['operator'] {
@@ -434,6 +449,7 @@ export function readConfig(env: Environment): Config {
     dataDir,
     host,
     port,
+    operatorKey: readOperatorKey(read),
     operator: readOperator(read, port),
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,

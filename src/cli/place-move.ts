@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { recordActivity } from '../core/activity/record.ts'
-import { type PlannedMove, planMoves } from '../core/moves/balance.ts'
+import { type PlannedMove, planMoves, type Weighed } from '../core/moves/balance.ts'
 import { cancelMove, type Moved, moveCompany } from '../core/moves/move.ts'
 import { locate } from '../core/places/directory.ts'
-import { findKnown, listMoving, weighCompanies } from '../core/places/store.ts'
+import { findKnown, listMoving } from '../core/places/store.ts'
 import type { Database } from '../db/database.ts'
+import { countEntries } from '../ledger/post.ts'
 import { forEachLimited } from '../lib/for-each-limited.ts'
 import { isUuid } from '../lib/ids.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
@@ -169,13 +170,21 @@ const balance: Command = {
         const done = await moveAll(session, begun)
         if (done.failed) return done
       }
-      const weighed = await Promise.all(session.databases.map(weighCompanies))
-      const moves = planMoves(weighed)
+      const moves = planMoves(await Promise.all(session.databases.map(weigh)))
       if (isShown) return describePlan([...begun, ...moves])
       return moves.length > 0
         ? moveAll(session, moves)
         : { json: [], text: 'The places are balanced.\n' }
     }),
+}
+
+/** The companies of a place that are not being moved, by the entries of their books. */
+async function weigh(db: Database): Promise<Weighed[]> {
+  const [books, moving] = await Promise.all([countEntries(db), listMoving(db)])
+  const away = new Set(moving.map(({ companyId }) => companyId))
+  return books
+    .filter(({ companyId }) => !away.has(companyId))
+    .map(({ companyId, entries }) => ({ companyId, weight: entries + 1 }))
 }
 
 /** Moves that were interrupted. */

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { Weighed } from '../places/store.ts'
-import { planMoves } from './balance.ts'
+import { planMoves, type Weighed } from './balance.ts'
 
 const weights = (places: Weighed[][]) =>
   places.map((companies) => companies.reduce((sum, { weight }) => sum + weight, 0))

@@ -1,5 +1,7 @@
 import type { Uuid } from '../../lib/ids.ts'
-import type { Weighed } from '../places/store.ts'
+
+/** A company, and how much it is for its place. */
+export type Weighed = { companyId: Uuid; weight: number }
 
 /** A move from one place to another, both counted from 1 on. */
 export type PlannedMove = { companyId: Uuid; from: number; to: number }

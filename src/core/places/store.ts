@@ -1,9 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 
-/** A company, and how much it is for its place. */
-export type Weighed = { companyId: Uuid; weight: number }
-
 /** See the table `company_moves`. */
 export type MoveState = 'leaving' | 'left' | 'arriving' | 'ready'
 
@@ -66,12 +63,3 @@ export async function countCompanies(tx: Tx): Promise<number> {
   })
   return row!.count
 }
-
-/** The companies that live here and are not being moved, and how many entries their books have. */
-export const weighCompanies = (tx: Tx): Promise<Weighed[]> =>
-  tx.query<Row & Weighed>({
-    text: `select c.id as "companyId", coalesce(b.entries, 0) + 1 as weight
-           from companies c left join balances b on b.company_id = c.id
-           where not exists (select from company_moves m where m.company_id = c.id)
-           order by c.id`,
-  })
