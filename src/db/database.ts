@@ -231,12 +231,11 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
     const isTask = kind === 'tasks'
     const wait_ms = isTask ? TASK_WAIT_MS : REQUEST_WAIT_MS
     const retryFor_ms = isTask ? TASK_RETRY_FOR_MS : RETRY_FOR_MS
-    const lendOf = ({ pool, queue, kind: name }: Source): Lend => {
-      const waited = (seconds: number) => listener.waited?.(name, seconds)
-      const wait = { most_ms: wait_ms, late: allBusy, waited }
+    const lendOf = (source: Source): Lend => {
+      const lend = lender(source, companyId, wait_ms, listener)
       return (act) => {
         heartbeat.watch()
-        return inSlot(queue, companyId, wait, () => act(pool))
+        return lend(act)
       }
     }
     // Tasks wait: nobody else would do their work.
@@ -289,6 +288,17 @@ type Lend = <R>(act: (pool: pg.Pool) => Promise<R>) => Promise<R>
 
 const allBusy = () =>
   problem('service_unavailable', 'Too much is being done at once. Try again in a moment.')
+
+function lender(
+  { pool, queue, kind }: Source,
+  companyId: string | null,
+  most_ms: number,
+  listener: Listener,
+): Lend {
+  const waited = (seconds: number) => listener.waited?.(kind, seconds)
+  const wait = { most_ms, late: allBusy, waited }
+  return (act) => inSlot(queue, companyId, wait, () => act(pool))
+}
 
 async function connect(
   { pool, queue }: Source,

@@ -50,7 +50,8 @@ async function startPrometheus(): Promise<void> {
   )
   const all = [ports.own, ports.closed, ports.several, portOfOther].map(addressOf)
   const config = {
-    global: { scrape_interval: '500ms', evaluation_interval: '500ms', scrape_timeout: '500ms' },
+    // A process that is just starting is waited for.
+    global: { scrape_interval: '3s', evaluation_interval: '1s', scrape_timeout: '3s' },
     rule_files: ['rules.yml'],
     scrape_configs: [{ job_name: 'vintem', static_configs: [{ targets: all }] }],
   }
