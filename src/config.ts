@@ -9,6 +9,7 @@ import { makeFolder } from './lib/folders.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
+import { readTelemetry, TELEMETRY_OPTIONS, type Telemetry } from './lib/telemetry-options.ts'
 
 /**
  * The only reader of the environment. Each option is listed here once, with its default and its
@@ -197,6 +198,7 @@ export const OPTIONS = {
     default: '30',
     reason: 'How long requests in flight may take to finish after SIGTERM or Ctrl-C.',
   },
+  ...TELEMETRY_OPTIONS,
 } as const satisfies Record<string, { default: string; reason: string; secret?: true }>
 
 type OptionName = keyof typeof OPTIONS
@@ -252,6 +254,8 @@ export type Config = {
   allowed: Allowable[]
   logLevel: string
   shutdownSeconds: number
+  /** What is sent to a collector of OpenTelemetry. Null: nothing. */
+  telemetry: Telemetry | null
   /** What is probably a mistake, each a sentence. */
   warnings: string[]
 }
@@ -498,6 +502,7 @@ export function readConfig(env: Environment): Config {
     allowed: readAllowed(read),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
+    telemetry: readTelemetry(read, (name) => readUrl(read, name, ['http:', 'https:']), env),
     warnings: findMisspelt(env),
   }
   if (read.faults.length > 0) throw new ConfigFault([...read.faults, ...config.warnings])
@@ -518,6 +523,12 @@ let fromFile: string[] = []
 /** What to change in the environment for a process that reads .env anew. */
 export const withoutEnvFile = (): Environment =>
   Object.fromEntries(fromFile.map((name) => [name, undefined]))
+
+/** The files that hold secrets of this configuration. */
+export const secretFilesOf = (env: Environment = process.env): string[] => [
+  ...(existsSync('.env') ? [resolve('.env')] : []),
+  ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
+]
 
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env

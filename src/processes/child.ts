@@ -10,7 +10,7 @@ import { systemClock } from '../lib/clock.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { runUntilEnd, type Undo } from '../lifetime.ts'
 import type { Service } from '../service.ts'
-import { runWorker, serveRequests, undoApp } from '../serving.ts'
+import { runWorker, sendTraces, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
 import { openChannel } from './channel.ts'
 import { type Listener, listenerOf } from './listener.ts'
@@ -75,6 +75,7 @@ export function runChild(): void {
     undo: Undo[],
     listener: Listener | null,
   ): Promise<void> {
+    await sendTraces(app.config, app.log, order.name, undo)
     undo.push(...undoApp(app))
     if (order.kind === 'worker') {
       watchProcess(app)
