@@ -146,7 +146,7 @@ const areInRows = (page: Page): Promise<boolean> =>
     const isTorn = (a, b) =>
       isBeside(a.place, b.place) && Math.abs(a.control.bottom - b.control.bottom) > 1
     const isOut = ({ place, control }) => control.right > place.right + 1
-    return places.length > 3 && !places.some((a) => isOut(a) || places.some((b) => isTorn(a, b)))
+    return places.length > 2 && !places.some((a) => isOut(a) || places.some((b) => isTorn(a, b)))
   })()`)
 
 for (const size of variants([PHONE.size, { width: 1280, height: 800 }])) {

@@ -13,8 +13,9 @@ import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { type ActionWords, actionText, wordsOf } from './action-texts.ts'
 import { sendCsv } from './csv.ts'
-import { dayFilter, type Filtered, filterForm, selectFilter } from './filters.ts'
-import { type Column, card, moment, notFound, nothing, pager, table } from './parts.ts'
+import { dayFilter, type Filtered, filterHead, selectFilter } from './filters.ts'
+import { listCard } from './list-parts.ts'
+import { type Column, moment, notFound, nothing, pager, table } from './parts.ts'
 import { sendSettings } from './settings.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -89,8 +90,8 @@ export async function entriesOf(visit: LogVisit, log: Log): Promise<Html> {
     isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
   )
   const more = filter.author === 'people' && allLink(visit)
-  return html`${card(null, html`${filtersOf(visit, authors, log)}${more}${list}`)}
-${pager(visit, next)}`
+  return html`${filtersOf(visit, authors, log)}
+${listCard(html`${more}${list}${pager(visit, next)}`)}`
 }
 
 async function show(visit: Visit): Promise<FastifyReply> {
@@ -147,7 +148,7 @@ function filtersOf(
     dayFilter(visit, 'from', filters.from),
     dayFilter(visit, 'to', filters.to),
   ]
-  return filterForm(visit, controls, 'filters even')
+  return filterHead(visit, controls)
 }
 
 function columnsOf(

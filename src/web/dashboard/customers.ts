@@ -128,7 +128,7 @@ function searchForm(visit: Visit, text: string): Html {
   const all =
     text &&
     html`<div class="chip-row"><a class="chip" href="${url('/customers')}">${texts.clear}</a></div>`
-  return html`${findForm(visit, '/customers', { box, kept: {}, fields: [], inUse: 0, isOpen: false })}${all}`
+  return html`${findForm(visit, url('/customers'), { box, kept: {}, fields: [], inUse: 0, isOpen: false })}${all}`
 }
 
 type ShownCharge = Static<typeof ChargeView>

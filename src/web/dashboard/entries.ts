@@ -10,9 +10,10 @@ import { icon } from '../layout.ts'
 import { BALANCE } from './balance-texts.ts'
 import { sendCsv } from './csv.ts'
 import { findRefunded, linkOf, type Refunded } from './entry-links.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
+import { dayFilter, filterHead, selectFilter } from './filters.ts'
 import { backLink } from './form-parts.ts'
-import { type Column, card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
+import { listCard, toList } from './list-parts.ts'
+import { type Column, heading, moment, notFound, nothing, pager, table } from './parts.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -67,9 +68,11 @@ async function show(visit: Visit): Promise<FastifyReply> {
     shown,
     isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
   )
-  const body = html`${backLink(visit, '/balance', DASHBOARD[visit.language].sections.balance)}
+  const body = html`${toList(visit)}${backLink(visit, '/balance', DASHBOARD[visit.language].sections.balance)}
 ${heading(texts.entries, file)}
-${card(null, html`<p class="soft">${texts.entriesHint}</p>${filters(visit)}${list}${pager(visit, next)}`)}`
+<p class="soft">${texts.entriesHint}</p>
+${filters(visit)}
+${listCard(html`${list}${pager(visit, next)}`)}`
   return visit.send({ title: texts.entries, body, here: 'balance' })
 }
 
@@ -81,7 +84,7 @@ function filtersOf({ query: { type, from, to } }: Visit): Record<string, string>
 function filters(visit: Visit): Html {
   const texts = BALANCE[visit.language]
   const kinds = KINDS.map((kind) => ({ value: kind, label: texts.kinds[kind] }))
-  return filterForm(visit, [
+  return filterHead(visit, [
     selectFilter(visit, 'type', texts.type, texts.allTypes, kinds),
     dayFilter(visit, 'from', texts.from),
     dayFilter(visit, 'to', texts.to),

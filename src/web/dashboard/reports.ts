@@ -20,7 +20,7 @@ import { icon } from '../layout.ts'
 import { barChart, briefReais } from './chart.ts'
 import { changeOf, figure, percentOf, type Wish } from './comparison.ts'
 import { sendCsv } from './csv.ts'
-import { chips } from './list-parts.ts'
+import { periodChips } from './list-parts.ts'
 import { type Column, card, heading, money, table } from './parts.ts'
 import { type PartFigures, type PeriodFigures, readPeriod } from './period-figures.ts'
 import {
@@ -115,13 +115,9 @@ const shownOf = (visit: Visit, read: Read): Html =>
 ${subscriptionsCard(visit, read)}${partsCard(visit, read)}`
 
 /** The choice of a period: one with a name, or the days of a form. */
-function periodCard({ language, url, query }: Visit, { name, days, fault }: Asked): Html {
+function periodCard(visit: Visit, { name, days, fault }: Asked): Html {
+  const { language, url, query } = visit
   const texts = REPORTS[language]
-  const periods = PERIODS.map((one) => ({
-    label: texts.names[one],
-    href: url(`/reports?period=${one}`),
-    isHere: one === name,
-  }))
   const day = (side: 'from' | 'to', wrong: string | null) =>
     field(
       {
@@ -138,7 +134,7 @@ function periodCard({ language, url, query }: Visit, { name, days, fault }: Aske
   const wrong = fault && texts.faults[fault]
   return card(
     null,
-    html`${chips(texts.periods, periods, language)}
+    html`${periodChips(visit, '/reports', {}, name)}
 <form class="filters" method="get" action="${url('/reports')}">${day('from', null)}${day('to', wrong)}<button class="button quiet slim">${texts.show}</button></form>`,
     'choose-period',
   )

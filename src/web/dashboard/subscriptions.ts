@@ -180,7 +180,7 @@ function searchForm(visit: Visit, text: string): Html {
     find: texts.search,
   }
   const kept: Record<string, string> = state ? { state } : {}
-  return findForm(visit, '/subscriptions', { box, kept, fields: [], inUse: 0, isOpen: false })
+  return findForm(visit, visit.url('/subscriptions'), { box, kept, fields: [], inUse: 0, isOpen: false })
 }
 
 /** So many lines of a file are written before other requests are served. */
