@@ -13,7 +13,7 @@ import { sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
 import { dayFilter, eventPeriod, filterHead, readSpan, selectFilter } from './filters.ts'
 import { listCard } from './list-parts.ts'
-import { card, idText, moment, notFound, nothing, pager, rowLink, shortId, table } from './parts.ts'
+import { card, idText, moment, notFound, nothing, pager, rowLink, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -66,7 +66,7 @@ function eventTable(visit: Visit, events: WrittenEvent[]): Html {
     texts.list,
     [
       { title: texts.type, kind: 'main', of: link },
-      { title: texts.id, of: ({ id }) => shortId(toPublic('evt', id), texts.id, language) },
+      { title: texts.id, of: ({ id }) => idText(toPublic('evt', id), texts.id, language) },
       { title: texts.mode, of: ({ mode }) => texts.modes[mode] },
       { title: texts.at, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
     ],

@@ -26,6 +26,7 @@ import { listCard } from './list-parts.ts'
 import {
   type Column,
   card,
+  idText,
   moment,
   notFound,
   nothing,
@@ -33,7 +34,6 @@ import {
   pager,
   pill,
   rowLink,
-  shortId,
   table,
 } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -155,7 +155,7 @@ function columnsOf(visit: Visit, names: Map<Uuid, string>): Column<LoggedRequest
     { title: columns.at, kind: 'moment', of: ({ id }) => moment(timeOf(id)) },
     {
       title: columns.id,
-      of: ({ id }) => shortId(suffixOf(id), columns.id, visit.language),
+      of: ({ id }) => idText(suffixOf(id), columns.id, visit.language),
     },
   ]
 }
