@@ -21,7 +21,20 @@ import type { Form } from '../site.ts'
 import { type FieldPlan, type FormFault, fillFields, tabs, textOf } from './form-parts.ts'
 import { LINKS, type LinkField } from './links-texts.ts'
 import { listSellable, productOptions } from './new-parts.ts'
-import { card, moment, money, notFound, nothing, pager, pill, type Tone, table } from './parts.ts'
+import { listCard, listHead, toList } from './list-parts.ts'
+import {
+  card,
+  idText,
+  moment,
+  money,
+  notFound,
+  nothing,
+  pager,
+  pill,
+  rowLink,
+  type Tone,
+  table,
+} from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
 import { SHARE_SCRIPTS, SHARE_STYLES, sharePart } from './share.ts'
 import { chargePill } from './states.ts'
@@ -79,19 +92,19 @@ async function list(visit: Visit): Promise<Html> {
       {
         title: texts.name,
         kind: 'main',
-        of: ({ id, title, slug }) =>
-          html`<a href="${url(`/links/${id}`)}">${title}</a><br><span class="soft small breakable">/${slug}</span>`,
+        of: ({ id, title, slug }) => rowLink(url(`/links/${id}`), title, `/${slug}`),
       },
       { title: texts.address, of: (link) => copyButton(link.url, link.title, language) },
-      { title: texts.state, of: (link) => stateOf(link, language) },
-      { title: texts.price, kind: 'number', of: (link) => priceWords(link, language) },
-      { title: texts.sold, kind: 'number', of: (link) => soldOf(link, language) },
+      { title: texts.state, kind: 'state', of: (link) => stateOf(link, language) },
+      { title: texts.price, kind: 'number', isWide: true, of: (link) => priceWords(link, language) },
+      { title: texts.linkMadeAt, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
+      { title: texts.sold, kind: 'number', isWide: true, of: (link) => soldOf(link, language) },
       { title: texts.received, kind: 'number', of: ({ received }) => money(received) },
     ],
     data,
     here ? notFound(texts.noneFound) : nothing(language, texts.none),
   )
-  return html`<p class="soft">${texts.about}</p>${tabs(visit, texts.filters, filters)}${card(null, html`${found}${pager(visit, next)}`)}`
+  return html`${toList(visit)}<p class="soft">${texts.about}</p>${listHead(tabs(visit, texts.filters, filters))}${listCard(html`${found}${pager(visit, next)}`)}`
 }
 
 async function show(visit: Visit, link: Link): Promise<{ body: Html; actions: Html }> {
@@ -146,11 +159,10 @@ async function chargesOf(visit: Visit, { id }: Link): Promise<Html> {
       {
         title: texts.payer,
         kind: 'main',
-        of: (charge) =>
-          html`<a href="${url(`/charges/${charge.id}`)}">${charge.customer?.name ?? charge.id}</a>`,
+        of: ({ id, customer }) => rowLink(url(`/charges/${id}`), customer?.name ?? id),
       },
-      { title: texts.madeAt, of: ({ createdAt }) => moment(createdAt) },
-      { title: texts.state, of: (charge) => chargePill(charge, language) },
+      { title: texts.madeAt, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
+      { title: texts.state, kind: 'state', of: (charge) => chargePill(charge, language) },
       { title: texts.price, kind: 'number', of: ({ total }) => money(total) },
     ],
     data,
@@ -176,8 +188,8 @@ function details(link: Link, language: Language): Html {
     link.stock !== undefined && [fields.stock.label, written(link.stock)],
     [fields.expiresIn.label, lifetimeWords(link.expiresIn, language)],
     optional('successUrl', successUrl),
-    [texts.madeAt, moment(link.createdAt)],
-    ['ID', html`<code class="breakable">${link.id}</code>`],
+    [texts.linkMadeAt, moment(link.createdAt)],
+    ['ID', idText(link.id, 'ID', language)],
   ])}<p><a href="${link.url}" target="_blank" rel="noopener">${texts.view}</a></p>`
 }
 
