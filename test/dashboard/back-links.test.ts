@@ -36,6 +36,8 @@ function hasOneLinkBack(text: string, path: string): void {
   const before = main.slice(0, main.indexOf('class="back-link"'))
   assert.doesNotMatch(before, /<h1/, path)
   const after = main.slice(main.indexOf('</p>', before.length))
+  const [, back] = /class="back-link"><a href="([^"]+)"/.exec(main)!
+  assert.ok(!after.includes(`class="button quiet" href="${back}"`), path)
   assert.doesNotMatch(after, />(Voltar(?! ao padrão)[^<]*|Manter[^<]*)<\/(a|button)/, path)
 }
 
