@@ -18,12 +18,14 @@ import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import type { Form } from '../site.ts'
+import { percentOf } from './comparison.ts'
 import { type FieldPlan, type FormFault, fillFields, tabs, textOf } from './form-parts.ts'
 import { LINKS, type LinkField } from './links-texts.ts'
 import { listSellable, productOptions } from './new-parts.ts'
 import { listCard, listHead, toList } from './list-parts.ts'
 import {
   card,
+  formatCount,
   idText,
   moment,
   money,
@@ -56,9 +58,6 @@ const TONES: Record<Link['state'], Tone> = {
 const stateOf = ({ state }: Link, language: Language): Html =>
   pill(LINKS[language].states[state], TONES[state])
 
-/** Numbers are written as in Brazil in both languages. */
-const written = (count: number): string => count.toLocaleString('pt-BR')
-
 /** What it costs, if it is one amount for everybody. */
 const priceOf = ({ amount }: Link): string | null =>
   amount === undefined ? null : formatReais(amount)
@@ -69,7 +68,7 @@ function priceWords(link: Link, language: Language): string {
 }
 
 const soldOf = ({ paid, stock }: Link, language: Language): string =>
-  stock === undefined ? written(paid) : LINKS[language].soldOf(written(paid), written(stock))
+  stock === undefined ? formatCount(paid) : LINKS[language].soldOf(formatCount(paid), formatCount(stock))
 
 const FILTERS = ['', 'enabled=true', 'enabled=false'] as const
 
@@ -133,17 +132,16 @@ ${card(texts.details, details(link, language), 'narrow-card')}`,
 function figures(link: Link, language: Language): Html {
   const texts = LINKS[language]
   const { opened, created, paid, received, remaining } = link
-  const part = created === 0 ? null : Math.floor((paid * 1000) / created) / 10
   return facts([
     [texts.received, money(received), 'sum'],
-    [texts.opened, texts.times(written(opened))],
-    [texts.created, written(created)],
-    [texts.paid, written(paid)],
-    part !== null && [
+    [texts.opened, texts.times(formatCount(opened))],
+    [texts.created, formatCount(created)],
+    [texts.paid, formatCount(paid)],
+    created > 0 && [
       texts.conversion,
-      html`${part.toLocaleString('pt-BR')}%<br><span class="soft small">${texts.conversionHint}</span>`,
+      html`${percentOf(paid, created)}<br><span class="soft small">${texts.conversionHint}</span>`,
     ],
-    remaining !== undefined && [texts.remaining, written(remaining)],
+    remaining !== undefined && [texts.remaining, formatCount(remaining)],
   ])
 }
 
@@ -182,10 +180,10 @@ function details(link: Link, language: Language): Html {
     [texts.price, priceWords(link, language), 'sum'],
     optional('min', openAmount?.min === undefined ? undefined : formatReais(openAmount.min)),
     optional('max', openAmount?.max === undefined ? undefined : formatReais(openAmount.max)),
-    minQuantity > 1 && [fields.minQuantity.label, written(minQuantity)],
-    maxQuantity > 1 && [fields.maxQuantity.label, written(maxQuantity)],
+    minQuantity > 1 && [fields.minQuantity.label, formatCount(minQuantity)],
+    maxQuantity > 1 && [fields.maxQuantity.label, formatCount(maxQuantity)],
     optional('lastDay', endsAt && formatDay(lastDayOf(endsAt))),
-    link.stock !== undefined && [fields.stock.label, written(link.stock)],
+    link.stock !== undefined && [fields.stock.label, formatCount(link.stock)],
     [fields.expiresIn.label, lifetimeWords(link.expiresIn, language)],
     optional('successUrl', successUrl),
     [texts.linkMadeAt, moment(link.createdAt)],

@@ -3,6 +3,7 @@ import { type Field, field } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
 import { tabs } from './form-parts.ts'
+import { formatCount } from './parts.ts'
 import { PERIODS, type PeriodName } from './periods.ts'
 import type { Visit } from './visit.ts'
 
@@ -34,10 +35,8 @@ const LIST = {
 /** A count of a tab. It is counted up to a limit, above which there are more. */
 export type Count = { count: number; isMore: boolean }
 
-const NUMBER = new Intl.NumberFormat('pt-BR')
-export const numberOf = (count: number): string => NUMBER.format(count)
 export const countOf = ({ count, isMore }: Count): string =>
-  `${numberOf(count)}${isMore ? '+' : ''}`
+  `${formatCount(count)}${isMore ? '+' : ''}`
 
 /** From the top of a page to its list, before all that stands above the list. */
 export const toList = ({ language }: Pick<Visit, 'language'>): Html =>
@@ -82,7 +81,7 @@ export function statusTabs(
   const here = Object.hasOwn(words, filters.status ?? '') ? filters.status : undefined
   const tab = (status: string | undefined, word: string) => ({
     label: word,
-    count: numberOf(status === undefined ? sum : count(status)),
+    count: formatCount(status === undefined ? sum : count(status)),
     path: listPath(path, filters, { status: status ?? null }),
     isHere: status === here,
   })

@@ -116,8 +116,10 @@ export { punctuatePhone as formatPhone } from '../../pix/masks.ts'
 export const money = (cents: number | bigint): Html =>
   html`<span class="money">${formatReais(cents)}</span>`
 
+const NUMBER = new Intl.NumberFormat('pt-BR')
+
 /** A number as Brazil writes it. In both languages, because amounts are written so too. */
-export const formatCount = (count: number): string => count.toLocaleString('pt-BR')
+export const formatCount = (count: number): string => NUMBER.format(count)
 
 const UNITS = [
   [86_400, 'day'],

@@ -21,7 +21,7 @@ import { barChart, briefReais } from './chart.ts'
 import { changeOf, figure, percentOf, type Wish } from './comparison.ts'
 import { sendCsv } from './csv.ts'
 import { periodChips } from './list-parts.ts'
-import { type Column, card, heading, money, table } from './parts.ts'
+import { type Column, card, formatCount, heading, money, table } from './parts.ts'
 import { type PartFigures, type PeriodFigures, readPeriod } from './period-figures.ts'
 import {
   type Days,
@@ -157,8 +157,6 @@ function periodText({ language }: Visit, { days, compared: { from, to } }: Perio
 const ticketOf = ({ received: { sum, count } }: Figures): number =>
   count === 0 ? 0 : Math.round(sum / count)
 
-const numberOf = (count: number): string => new Intl.NumberFormat('pt-BR').format(count)
-
 function summary(visit: Visit, read: Read): Html {
   const { language } = visit
   const texts = REPORTS[language]
@@ -188,7 +186,7 @@ function conversionFigure({ language }: Visit, { conversion, conversionBefore }:
     title: texts.conversion,
     value: made === 0 ? '–' : percentOf(paid, made),
     change: made > 0 ? changeOf(shareOf(conversion), shareOf(conversionBefore), language) : null,
-    note: made === 0 ? texts.noCharges : texts.paid(numberOf(paid), numberOf(made)),
+    note: made === 0 ? texts.noCharges : texts.paid(formatCount(paid), formatCount(made)),
   })
 }
 
@@ -262,7 +260,7 @@ function partsCard({ language }: Visit, { asked, period }: Read): Html {
         of: ({ part }) => nameOf(part, asked.step),
         total: texts.total,
       },
-      column(texts.payments, ({ received }) => numberOf(received.count)),
+      column(texts.payments, ({ received }) => formatCount(received.count)),
       column(texts.received, ({ received }) => amountOf(received.sum)),
       column(texts.returned, ({ returned }) => amountOf(returned.sum)),
       column(texts.net, ({ net }) => amountOf(net)),
@@ -293,8 +291,8 @@ function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html
         {
           title: texts.payments,
           kind: 'number',
-          of: ({ now }) => numberOf(now.count),
-          total: numberOf(all.received.count),
+          of: ({ now }) => formatCount(now.count),
+          total: formatCount(all.received.count),
         },
         {
           title: texts.amount,
@@ -322,7 +320,7 @@ function productsCard({ language }: Visit, { products }: Read): Html {
     texts.products,
     [
       { title: texts.product, kind: 'main', of: ({ name }) => html`<bdi>${name}</bdi>` },
-      { title: texts.quantity, kind: 'number', of: ({ quantity }) => numberOf(quantity) },
+      { title: texts.quantity, kind: 'number', of: ({ quantity }) => formatCount(quantity) },
       { title: texts.amount, kind: 'number', of: ({ sum }) => money(sum) },
     ],
     products,
@@ -344,10 +342,10 @@ function subscriptionsCard({ language, can, url }: Visit, { subscriptions }: Rea
     : texts.subscriptions
   const shown = [
     figure({ title: texts.mrr, value: money(mrr), note: texts.mrrHint }),
-    figure({ title: texts.active, value: numberOf(active) }),
-    figure({ title: texts.overdue, value: numberOf(overdue) }),
-    figure({ title: texts.started, value: numberOf(started) }),
-    figure({ title: texts.canceled, value: numberOf(canceled) }),
+    figure({ title: texts.active, value: formatCount(active) }),
+    figure({ title: texts.overdue, value: formatCount(overdue) }),
+    figure({ title: texts.started, value: formatCount(started) }),
+    figure({ title: texts.canceled, value: formatCount(canceled) }),
   ]
   return card(title, html`<div class="figures counts">${shown}</div>`)
 }
