@@ -20,6 +20,7 @@ import { icon } from '../layout.ts'
 import { barChart, briefReais } from './chart.ts'
 import { changeOf, figure, percentOf, type Wish } from './comparison.ts'
 import { sendCsv } from './csv.ts'
+import { fileLink, printButton } from './finance-parts.ts'
 import { periodChips } from './list-parts.ts'
 import { type Column, card, formatCount, heading, money, table } from './parts.ts'
 import { type PartFigures, type PeriodFigures, readPeriod } from './period-figures.ts'
@@ -97,8 +98,8 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const texts = REPORTS[language]
   const asked = askedIn(visit)
   const read = asked.fault ? null : await readAll(visit, asked)
-  const file = html`<a class="button quiet slim" href="${url(`/reports.csv?${searchOf(asked)}`)}" download>${icon('download')}<span>${texts.csv}</span></a>`
-  const actions = html`<a class="button quiet slim" href="${url('/closing')}">${texts.closing}</a>${read && html`${file}<button type="button" class="button quiet slim js" data-print>${texts.print}</button>`}`
+  const file = fileLink(visit, '/reports.csv', Object.fromEntries(searchOf(asked)), texts.csv)
+  const actions = html`<a class="button quiet slim" href="${url('/closing')}">${texts.closing}</a>${read && html`${file}${printButton(texts.print)}`}`
   return visit.send({
     title: texts.title,
     here: 'reports',
