@@ -19,7 +19,15 @@ import { addDays, formatDay, formatMoment, localDateOf } from '../pix/local-time
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import type { ChargePage } from './found.ts'
-import { asksToPay, findCollection, isFinal, lookUp, type Owner, type State, stateOf } from './found.ts'
+import {
+  asksToPay,
+  findCollection,
+  isFinal,
+  lookUp,
+  type Owner,
+  type State,
+  stateOf,
+} from './found.ts'
 import { type Html, html } from './html.ts'
 import { inLanguage, type PageLanguage, pageLanguageOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'

@@ -53,7 +53,10 @@ for (const visit of SIZES) {
       await isAccessible(page)
       await fitsTheWindow(page)
       await showsAsText(page, INJECTION)
-      await page.getByText(language === 'pt' ? 'Filtros' : 'Filters').first().click()
+      await page
+        .getByText(language === 'pt' ? 'Filtros' : 'Filters')
+        .first()
+        .click()
       await page.getByLabel(language === 'pt' ? 'O quê' : 'What').selectOption('createPixCharge')
       await page.getByRole('button', { name: language === 'pt' ? 'Filtrar' : 'Apply' }).click()
       await page.getByRole('link', { name: charge.body.data.id }).waitFor()
@@ -71,7 +74,10 @@ for (const visit of SIZES) {
       const page = await open(`${api.url}${developer.home}/developers/requests`)
       await isAccessible(page)
       await fitsTheWindow(page)
-      await page.getByText(language === 'pt' ? 'Filtros' : 'Filters').first().click()
+      await page
+        .getByText(language === 'pt' ? 'Filtros' : 'Filters')
+        .first()
+        .click()
       await page.getByLabel('Status').selectOption('refused')
       await page.getByRole('button', { name: language === 'pt' ? 'Filtrar' : 'Apply' }).click()
       await page.locator('tbody tr').nth(1).waitFor()

@@ -76,7 +76,7 @@ async function trade(client: Client): Promise<void> {
   await pay(api, overdue.brCode)
   await payRecipient(client)
   await runTasks(api)
-  assert.deepEqual(await statesOf(client, debited), ['COMPLETED RECEIVED'])
+  assert.deepEqual(await statesOf(client, debited), ['COMPLETED PAID'])
   assert.deepEqual(await statesOf(client, failing), ['OPEN PROCESSING'])
 }
 

@@ -70,10 +70,7 @@ async function olderPayments({ app }: Visit, charge: Charge): Promise<Payment[]>
 }
 
 /** What went back of payments that are of no charge. */
-async function refundsOfPayments(
-  { app, company }: Visit,
-  unmatched: Payment[],
-): Promise<Refund[]> {
+async function refundsOfPayments({ app, company }: Visit, unmatched: Payment[]): Promise<Refund[]> {
   const [first] = unmatched
   if (!first) return []
   // All payments that name one charge are of one source.

@@ -47,8 +47,7 @@ export const tenthsOf = (part: number, whole: number): number => Math.floor((par
 /** Tenths of a percent as people in Brazil write them, such as 66,7%. */
 export const writeTenths = (tenths: number): string => `${String(tenths / 10).replace('.', ',')}%`
 
-export const percentOf = (part: number, whole: number): string =>
-  writeTenths(tenthsOf(part, whole))
+export const percentOf = (part: number, whole: number): string => writeTenths(tenthsOf(part, whole))
 
 const COMPARISON = {
   pt: { same: '= igual', more: 'Aumento de', less: 'Queda de' },

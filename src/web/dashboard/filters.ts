@@ -1,7 +1,13 @@
 import { findIdAt, type Period } from '../../core/feed/store.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { endOfPeriod, formatDay, isLocalDate, startOfDay, startOfPeriod } from '../../pix/local-time.ts'
+import {
+  endOfPeriod,
+  formatDay,
+  isLocalDate,
+  startOfDay,
+  startOfPeriod,
+} from '../../pix/local-time.ts'
 import type { Field, Option } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { type Chip, chosenChips, findForm, listHead, type SearchBox } from './list-parts.ts'
@@ -85,7 +91,9 @@ export function filterHead(visit: Filtered, fields: Field[], beside: Beside = {}
 }
 
 const givenIn = (filters: Record<string, string | undefined>): Record<string, string> =>
-  Object.fromEntries(Object.entries(filters).flatMap(([name, value]) => (value ? [[name, value]] : [])))
+  Object.fromEntries(
+    Object.entries(filters).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+  )
 
 /** A filter in use, and the list without it. */
 function chipOf({ query }: Filtered, path: string, { name, label, value, options }: Field): Chip {

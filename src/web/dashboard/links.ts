@@ -21,8 +21,8 @@ import type { Form } from '../site.ts'
 import { percentOf } from './comparison.ts'
 import { type FieldPlan, type FormFault, fillFields, tabs, textOf } from './form-parts.ts'
 import { LINKS, type LinkField } from './links-texts.ts'
-import { listSellable, productOptions } from './new-parts.ts'
 import { listCard, listHead, toList } from './list-parts.ts'
+import { listSellable, productOptions } from './new-parts.ts'
 import {
   card,
   formatCount,
@@ -68,7 +68,9 @@ function priceWords(link: Link, language: Language): string {
 }
 
 const soldOf = ({ paid, stock }: Link, language: Language): string =>
-  stock === undefined ? formatCount(paid) : LINKS[language].soldOf(formatCount(paid), formatCount(stock))
+  stock === undefined
+    ? formatCount(paid)
+    : LINKS[language].soldOf(formatCount(paid), formatCount(stock))
 
 const FILTERS = ['', 'enabled=true', 'enabled=false'] as const
 
@@ -95,7 +97,12 @@ async function list(visit: Visit): Promise<Html> {
       },
       { title: texts.address, of: (link) => copyButton(link.url, link.title, language) },
       { title: texts.state, kind: 'state', of: (link) => stateOf(link, language) },
-      { title: texts.price, kind: 'number', isWide: true, of: (link) => priceWords(link, language) },
+      {
+        title: texts.price,
+        kind: 'number',
+        isWide: true,
+        of: (link) => priceWords(link, language),
+      },
       { title: texts.linkMadeAt, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
       { title: texts.sold, kind: 'number', isWide: true, of: (link) => soldOf(link, language) },
       { title: texts.received, kind: 'number', of: ({ received }) => money(received) },

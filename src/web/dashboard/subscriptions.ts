@@ -34,7 +34,15 @@ import { recordFile, sendCsv } from './csv.ts'
 import { searchCustomers } from './customers.ts'
 import { fileLink, slices } from './finance-parts.ts'
 import { backLink, confirmation, type FormFault, tabs, tryForm } from './form-parts.ts'
-import { type Count, chosenChips, countOf, findForm, listCard, listHead, toList } from './list-parts.ts'
+import {
+  type Count,
+  chosenChips,
+  countOf,
+  findForm,
+  listCard,
+  listHead,
+  toList,
+} from './list-parts.ts'
 import {
   card,
   doneNotice,
@@ -180,7 +188,13 @@ function searchForm(visit: Visit, text: string): Html {
     find: texts.search,
   }
   const kept: Record<string, string> = state ? { state } : {}
-  return findForm(visit, visit.url('/subscriptions'), { box, kept, fields: [], inUse: 0, isOpen: false })
+  return findForm(visit, visit.url('/subscriptions'), {
+    box,
+    kept,
+    fields: [],
+    inUse: 0,
+    isOpen: false,
+  })
 }
 
 /** So many lines of a file are written before other requests are served. */

@@ -217,7 +217,8 @@ test('whoever has paid late is not asked to pay again, until the money has gone 
   assert.match((await get(url)).text, BUTTON)
 })
 
-const stateAt = async (url: string) => (await (await fetch(`${url}/status`)).json()).state
+const stateAt = async (url: string) =>
+  ((await (await fetch(`${url}/status`)).json()) as { state: string }).state
 
 /** A charge that has expired twice, and the page of the one that is open in its place. */
 async function renewedTwice(client: Client) {
