@@ -83,11 +83,10 @@ export function filterHead(visit: Filtered, fields: Field[], beside: Beside = {}
   })
   const chosen = used.map((one) => chipOf(visit, path, one))
   const clear = chosen.length > 0 ? path : null
-  return listHead(
-    form,
-    tabs,
-    html`<div class="chip-row">${periods}${chosenChips(visit, chosen, clear)}</div>`,
-  )
+  const chips = html`${periods}${chosenChips(visit, chosen, clear)}`
+  return box
+    ? listHead(form, tabs, html`<div class="chip-row">${chips}</div>`)
+    : listHead(tabs, html`<div class="chip-row">${chips}${form}</div>`)
 }
 
 const givenIn = (filters: Record<string, string | undefined>): Record<string, string> =>
