@@ -86,7 +86,7 @@ export function filterHead(visit: Filtered, fields: Field[], beside: Beside = {}
   const chips = html`${periods}${chosenChips(visit, chosen, clear)}`
   return box
     ? listHead(form, tabs, html`<div class="chip-row">${chips}</div>`)
-    : listHead(tabs, html`<div class="chip-row">${chips}${form}</div>`)
+    : listHead(tabs, html`<div class="chip-row">${form}${chips}</div>`)
 }
 
 const givenIn = (filters: Record<string, string | undefined>): Record<string, string> =>

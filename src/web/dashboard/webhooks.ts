@@ -214,7 +214,7 @@ function healthCard({ language }: Visit, health: Health | null): Html | null {
   ])
   return card(
     texts.title,
-    html`<p class="soft small">${texts.hint(HEALTH_DELIVERIES)}</p>${figures}<div class="columns">${barChart(rate, language)}${barChart(latency, language)}</div>`,
+    html`<p class="soft small">${texts.hint(HEALTH_DELIVERIES)}</p>${figures}${barChart(rate, language)}${barChart(latency, language)}`,
   )
 }
 
