@@ -72,7 +72,7 @@ for (const visit of [{}, PHONE, { dark: true }]) {
       await isFine(page)
       await button(page, 'Devolver R$ 10,00').click()
       await page.getByText('Devolução iniciada').waitFor()
-      await page.getByText('Devolução de R$ 10,00').waitFor()
+      await page.getByText('Devolução de R$ 10,00', { exact: true }).waitFor()
       await isFine(page)
       const other = await show(`/charges/${open.id}`)
       await isFine(other)

@@ -312,9 +312,9 @@ test('a lively month is the same to the cent on every page, in every file, the A
   ]) {
     await compare(client, member, from!, to!)
   }
-  // By hand: 1990 of a subscription, sales 10000 + 2500 + 4000 + 8160 + 3 x 500 + 700 + 900 + 1100 +
-  // 3300 + 6000 + 5000 + 1700 + 650. Back: 1500 + 900 + 300 + 2000 + 3000 of the dispute. Out: 3000
-  // of both.
+  // By hand: 1990 of a subscription, sales 10000 + 2500 + 4000 + 8160 + 3 x 500 + 700 + 900 +
+  // 1100 + 3300 + 6000 + 5000 + 1700 + 650. Back: 1500 + 900 + 300 + 2000 + 3000 of the dispute.
+  // Out: 3000 of both.
   assert.deepEqual(sums, { received: 47_500, returned: 7700, withdrawn: 6000, net: 39_800 })
   await requireFigures(api, client)
   await requireClean(api, client)
