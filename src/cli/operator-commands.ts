@@ -1,3 +1,4 @@
+import { backup } from './backup.ts'
 import { bankCommands } from './bank.ts'
 import type { Command } from './command.ts'
 import { companyCommands } from './company.ts'
@@ -8,6 +9,7 @@ import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
 import { personCommands } from './person.ts'
 import { placeCommands } from './place.ts'
+import { restore } from './restore.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
@@ -22,6 +24,8 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...ledgerCommands,
   ...sandboxCommands,
   ...placeCommands,
+  backup,
+  restore,
   migrateDatabase,
   doctor,
 ]

@@ -16,7 +16,6 @@ type Wire = {
   query(text: string): void
   sendCopyFromChunk(chunk: Buffer): void
   endCopyFrom(): void
-  sendCopyFail(reason: string): void
 }
 type Message = { chunk?: Buffer; text?: string }
 
@@ -92,6 +91,7 @@ export class CopyIn {
   readonly #text: string
   #wire: Wire | null = null
   #rows = 0
+  #error: Error | null = null
   readonly #ready = Promise.withResolvers<void>()
   readonly #ended = Promise.withResolvers<void>()
 
@@ -106,6 +106,8 @@ export class CopyIn {
 
   async write(lines: Buffer): Promise<void> {
     await this.#ready.promise
+    // The server refuses a row when it comes to it, and takes no more after that.
+    if (this.#error) throw this.#error
     const { stream } = this.#wire!
     this.#wire!.sendCopyFromChunk(lines)
     if (!stream.writableNeedDrain) return
@@ -117,7 +119,7 @@ export class CopyIn {
 
   async end(): Promise<number> {
     await this.#ready.promise
-    this.#wire!.endCopyFrom()
+    if (!this.#error) this.#wire!.endCopyFrom()
     await this.#ended.promise
     return this.#rows
   }
@@ -136,6 +138,7 @@ export class CopyIn {
     this.#ended.resolve()
   }
   handleError(error: Error): void {
+    this.#error = error
     this.#ready.reject(error)
     this.#ended.reject(error)
   }
