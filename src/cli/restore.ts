@@ -7,6 +7,7 @@ import { findStaleFeeds } from '../core/backups/feeds.ts'
 import { closeDoors, type Held, holdDue, secureOrders } from '../core/backups/hold.ts'
 import { loadBackup } from '../core/backups/load.ts'
 import { openSample } from '../core/backups/sealed.ts'
+import { openConnection as openBank } from '../core/banks/commands.ts'
 import { LISTENER } from '../core/companies/announce.ts'
 import { listCompanies } from '../core/companies/store.ts'
 import {
@@ -15,12 +16,14 @@ import {
   requirePlaces,
   requireSameSecret,
 } from '../core/installation.ts'
-import { type Database, txOn } from '../db/database.ts'
+import { type Database, type Tx, txOn } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { openTableClient } from '../db/table-client.ts'
 import { openSealed } from '../lib/age-file.ts'
+import type { Uuid } from '../lib/ids.ts'
 import { readTar } from '../lib/tar.ts'
 import { createVault, type Vault } from '../lib/vault.ts'
+import { knowsOurIds } from '../provider/bacen/payouts.ts'
 import { readOpener } from './backup-keys.ts'
 import { type Args, type Command, Refusal, UsageFault } from './command.ts'
 import { isBug, textOfError } from './faults.ts'
@@ -138,7 +141,7 @@ async function restoreAll(wanted: Wanted, config: Config): Promise<Restored> {
     } else await beginRecovered(connection, vault)
     for (const url of urls) await migrate(url, undefined, { report, warn: report })
     await requirePlaces(databases)
-    const held = await hold(urls, to!, wanted)
+    const held = await hold(urls, to!, wanted, vault)
     const verified = wanted.isVerified ? await verify(urls, databases, vault) : null
     if (verified === null || verified.faults.length === 0) await end(databases, to!)
     return { to: to!, held, verified }
@@ -163,7 +166,12 @@ async function beginRecovered({ urls, databases }: Connection, vault: Vault): Pr
 }
 
 /** What was due is not done again. Each place is one transaction. */
-async function hold(urls: string[], to: Date, { stoppedAt, resends }: Wanted): Promise<Held> {
+async function hold(
+  urls: string[],
+  to: Date,
+  { stoppedAt, resends }: Wanted,
+  vault: Vault,
+): Promise<Held> {
   const held: Held = {}
   for (const url of urls) {
     report('holding what was due')
@@ -172,7 +180,8 @@ async function hold(urls: string[], to: Date, { stoppedAt, resends }: Wanted): P
       const tx = txOn(client)
       await client.query('begin')
       await closeDoors(tx)
-      const own = { ...(await secureOrders(tx, to)), ...(resends ? {} : await holdDue(tx, stoppedAt)) }
+      const secured = await secureOrders(tx, to, (id) => isAskable(tx, vault, id))
+      const own = { ...secured, ...(resends ? {} : await holdDue(tx, stoppedAt)) }
       await client.query('commit')
       for (const [kind, count] of Object.entries(own)) held[kind] = (held[kind] ?? 0) + count
     } finally {
@@ -180,6 +189,12 @@ async function hold(urls: string[], to: Date, { stoppedAt, resends }: Wanted): P
     }
   }
   return held
+}
+
+/** A bank whose credentials do not open is asked by a person. */
+async function isAskable(tx: Tx, vault: Vault, companyId: Uuid): Promise<boolean> {
+  const bank = await openBank(tx, vault, companyId).catch(() => null)
+  return bank !== null && knowsOurIds(bank.profile)
 }
 
 type Verified = {

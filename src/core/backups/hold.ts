@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import { ASKED_BY_OUR_ID } from '../../provider/bacen/payouts.ts'
+import type { Uuid } from '../../lib/ids.ts'
 import { nextNotice } from '../charges/notices.ts'
 import { record } from '../charges/record.ts'
 import { lockStates, NOTICES } from '../charges/store.ts'
@@ -38,25 +38,34 @@ const REASON: MailReason = 'RESTORED'
 const AHEAD = `coalesce((select t.ahead_ms from test_clocks t where t.company_id = d.company_id), 0)
   * interval '1 millisecond'`
 
+/** Whether the bank of a company can be asked about a withdrawal by our id. */
+type Askable = (companyId: Uuid) => Promise<boolean>
+
 /** What must never be done twice, whatever is asked for. `to` is the moment of the data. */
-export async function secureOrders(tx: Tx, to: Date): Promise<Held> {
+export async function secureOrders(tx: Tx, to: Date, isAskable: Askable): Promise<Held> {
   return {
-    'withdrawals left to an operator': await leaveToOperators(tx),
+    'withdrawals left to an operator': await leaveToOperators(tx, isAskable),
     'orders at banks to be asked about': await markOrdered(tx, to),
   }
 }
 
-/** Banks that know no id of ours cannot be asked whether they have sent money. */
-const leaveToOperators = (tx: Tx): Promise<number> =>
-  count(
+/** Nobody but a person can find out whether such a bank has sent the money. */
+async function leaveToOperators(tx: Tx, isAskable: Askable): Promise<number> {
+  const rows = await tx.query<{ company_id: Uuid }>({
+    text: `select distinct d.company_id from withdrawals d join bank_connections b using (company_id)
+           where d.status = 'PROCESSING' and not d.manual and d.bank_reference is null`,
+  })
+  const left: Uuid[] = []
+  for (const { company_id: id } of rows) if (!(await isAskable(id))) left.push(id)
+  return count(
     tx,
     `update withdrawals d set manual = true, next_attempt_at = null,
        ordered_at = coalesce(d.ordered_at, d.confirmed_at)
-     from bank_connections b
-     where b.company_id = d.company_id and d.status = 'PROCESSING' and not d.manual
-       and d.bank_reference is null and b.profile <> all ($1::text[]) returning 1`,
-    [ASKED_BY_OUR_ID],
+     where d.company_id = any ($1::uuid[]) and d.status = 'PROCESSING' and not d.manual
+       and d.bank_reference is null returning 1`,
+    [left],
   )
+}
 
 /** Whoever takes them up asks the bank first: it may have got the order after this moment. */
 async function markOrdered(tx: Tx, to: Date): Promise<number> {

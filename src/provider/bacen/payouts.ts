@@ -4,7 +4,6 @@ import type { AtBank, Bank } from './client.ts'
 import { efi } from './efi-payouts.ts'
 import { inter } from './inter-payouts.ts'
 import type { Profile } from './profile.ts'
-import { findProfile, PROFILE_NAMES } from './profiles.ts'
 import type { Sending } from './sending.ts'
 import { sicoob } from './sicoob-payouts.ts'
 
@@ -14,12 +13,11 @@ const sendingOf = ({ connection }: Bank): Sending | null =>
   connection.profile.payouts && SENDING[connection.profile.payouts]
 
 /**
- * The banks that recognize a withdrawal by our id, or know how long ago it may have been ordered.
- * Others can be asked only by an id of their own, which is lost with the data that had it.
+ * Whether a bank recognizes a withdrawal by our id, or knows how long ago it may have been ordered.
+ * Another can be asked only by an id of its own, which is lost with the data that had it.
  */
-export const ASKED_BY_OUR_ID: readonly string[] = PROFILE_NAMES.filter((name) =>
-  ['efi', 'inter'].includes(findProfile(name)!.payouts ?? ''),
-)
+export const knowsOurIds = ({ payouts }: Pick<Profile, 'payouts'>): boolean =>
+  payouts === 'efi' || payouts === 'inter'
 
 const NONE = reject('the bank sends no money for others')
 
