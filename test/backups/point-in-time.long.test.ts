@@ -74,7 +74,7 @@ test('a database that was recovered to a moment serves from there, and knows wha
     const call = caller(url)
     return async (method: string, path: string, json?: unknown) => {
       const options = json === undefined ? {} : { json }
-      return call(method, path, { ...options, headers: { 'X-API-KEY': key, ...options } })
+      return call(method, path, { ...options, headers: { 'X-API-KEY': key } })
     }
   }
   const shop = shopAt(server.url)

@@ -65,6 +65,10 @@ async function requireMigrated(client: pg.Client): Promise<Applied[]> {
   if (!(await holdOffMigrations(client))) {
     throw new OperatorFault('The database is being migrated. Run the command again after it.')
   }
+  const { rows: found } = await client.query<{ isUsed: boolean }>(
+    `select to_regclass('schema_migrations') is not null as "isUsed"`,
+  )
+  if (!found[0]!.isUsed) throw new OperatorFault('The database is empty: there is nothing to save.')
   const { rows } = await client.query<Applied>(LIST_APPLIED)
   const isRight = rows.length <= readMigrations().length
   if (isRight && pendingOf(readMigrations(), rows).length === 0) return rows
@@ -77,9 +81,10 @@ async function requireMigrated(client: pg.Client): Promise<Applied[]> {
 async function freeze(client: pg.Client): Promise<string> {
   await client.query('begin isolation level repeatable read, read only')
   const { rows } = await client.query<{ at: string }>(
-    `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at`,
+    `select to_char(clock_timestamp(), 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as at from installation`,
   )
-  return rows[0]!.at
+  if (!rows[0]) throw new OperatorFault('No server has used this database yet: nothing is saved.')
+  return rows[0].at
 }
 
 /** A company that is being moved, or was moved between two snapshots, could be in two or in none. */
