@@ -44,10 +44,21 @@ type Askable = (companyId: Uuid) => Promise<boolean>
 /** What must never be done twice, whatever is asked for. `to` is the moment of the data. */
 export async function secureOrders(tx: Tx, to: Date, isAskable: Askable): Promise<Held> {
   return {
+    'withdrawals whose code ends': await endCodes(tx, to),
     'withdrawals left to an operator': await leaveToOperators(tx, isAskable),
     'orders at banks to be asked about': await markOrdered(tx, to),
   }
 }
+
+/** Whoever typed the code after the moment could type it again, for an order of which nobody knows. */
+const endCodes = (tx: Tx, to: Date): Promise<number> =>
+  count(
+    tx,
+    `update withdrawals d
+     set otp_expires_at = least(d.otp_expires_at, $1::timestamptz + ${AHEAD})
+     where d.status = 'PENDING_OTP' returning 1`,
+    [to],
+  )
 
 /** Nobody but a person can find out whether such a bank has sent the money. */
 async function leaveToOperators(tx: Tx, isAskable: Askable): Promise<number> {
