@@ -483,8 +483,8 @@ export function loadConfig(): Config {
  */
 export function describeSettings(env: Environment = process.env): string {
   const lines = NAMES.filter((name) => env[name]).map((name) => {
-    const option: { secret?: true } = OPTIONS[name as OptionName] ?? {}
-    return option.secret ? `# ${name} was set` : `${name}=${JSON.stringify(env[name])}`
+    const option: object = OPTIONS[name as OptionName] ?? {}
+    return 'secret' in option ? `# ${name} was set` : `${name}=${JSON.stringify(env[name])}`
   })
   return lines.map((line) => `${line}\n`).join('')
 }

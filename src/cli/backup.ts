@@ -25,7 +25,8 @@ const MIB = 1024 * 1024
 export const backup: Command = {
   name: 'backup',
   summary: 'Save database, mails and settings into one encrypted file, while servers run.',
-  example: 'vintem backup /backups/2026-11-19.vintem --recipient age1… --secret-copy /usb/secret.key',
+  example:
+    'vintem backup /backups/2026-11-19.vintem --recipient age1… --secret-copy /usb/secret.key',
   operands: ['file'],
   options: {
     recipient: {
@@ -103,6 +104,4 @@ async function save(
 }
 
 const rowsIn = ({ places }: Ending): number =>
-  places
-    .flatMap(({ tables }) => Object.values(tables))
-    .reduce((sum, { rows }) => sum + rows, 0)
+  places.flatMap(({ tables }) => Object.values(tables)).reduce((sum, { rows }) => sum + rows, 0)

@@ -10,12 +10,7 @@ import { openSample } from '../core/backups/sealed.ts'
 import { openConnection as openBank } from '../core/banks/commands.ts'
 import { LISTENER } from '../core/companies/announce.ts'
 import { listCompanies } from '../core/companies/store.ts'
-import {
-  beginRestore,
-  endRestore,
-  requirePlaces,
-  requireSameSecret,
-} from '../core/installation.ts'
+import { beginRestore, endRestore, requirePlaces, requireSameSecret } from '../core/installation.ts'
 import { type Database, type Tx, txOn } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { openTableClient } from '../db/table-client.ts'
@@ -34,7 +29,8 @@ const NAME = 'vintem restore'
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'Restore a backup into the new, empty database that is configured, and say if it is whole.',
+  summary:
+    'Restore a backup into the new, empty database that is configured, and say if it is whole.',
   example:
     'DATABASE_URL=postgres://…/restored vintem restore /backups/2026-11-19.vintem --identity age.key --verify',
   operands: ['file'],
@@ -89,7 +85,9 @@ function momentOf({ options }: Args, name: string): Date | null {
   if (text === undefined) return null
   const moment = new Date(text)
   if (MOMENT.test(text) && !Number.isNaN(moment.getTime())) return moment
-  throw new UsageFault(`--${name} must be a moment with its time zone, such as 2026-11-19T04:00:00Z.`)
+  throw new UsageFault(
+    `--${name} must be a moment with its time zone, such as 2026-11-19T04:00:00Z.`,
+  )
 }
 
 function readWanted(args: Args): Wanted {
@@ -263,7 +261,8 @@ function answerOf({ resends }: Wanted, { to, held, verified }: Restored, seconds
 function verdictOf(at: string, verified: Verified | null, seconds: string): string {
   if (verified === null) return `Restored to ${at} in ${seconds} s, and not verified.`
   const { companies, sealed, faults, differences } = verified
-  if (faults.length > 0) return `Verdict: NO. It is not whole (above), and no server starts with it.`
+  if (faults.length > 0)
+    return `Verdict: NO. It is not whole (above), and no server starts with it.`
   if (differences.length > 0) {
     return `Verdict: NO. It is as it was at ${at}, but the books above differ. A server may start: those companies send no money.`
   }

@@ -21,7 +21,9 @@ const row = fc.tuple(
   optional(fc.oneof(text, fc.constantFrom('\\N', '\\.', '', 'a\tb\nc\rd\\e'))),
   optional(fc.uint8Array().map((bytes) => Buffer.from(bytes))),
   optional(text.map((one) => JSON.stringify({ one }))),
-  optional(fc.date({ min: new Date('0001-01-01'), max: new Date('9999-01-01'), noInvalidDate: true })),
+  optional(
+    fc.date({ min: new Date('0001-01-01'), max: new Date('9999-01-01'), noInvalidDate: true }),
+  ),
   optional(fc.constantFrom('2026-11-19', 'infinity', '0001-01-01 BC')),
   optional(fc.array(text)),
   optional(fc.constantFrom('0.1', 'NaN', '123456789012345678901234567890.5')),
@@ -33,10 +35,7 @@ test('rows of any values are the same after they were copied out and in', async 
     fc.asyncProperty(fc.array(row, { maxLength: 8 }), async (rows) => {
       await client.query('truncate source, target')
       for (const values of rows) {
-        await client.query(
-          `insert into source values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-          values,
-        )
+        await client.query(`insert into source values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`, values)
       }
       const lines = await Array.fromAsync(copyOut(client, `select ${columns} from source`))
       const copy = new CopyIn(client, `target (${columns})`)

@@ -74,6 +74,10 @@ test('a file that was cut off, changed, or put in another order is refused', asy
   for (const [name, changed] of Object.entries(wrong)) {
     const other = join(folder, name.replaceAll(' ', '-'))
     await writeFile(other, changed)
-    await assert.rejects(read(other, me), /no backup, or it was cut off or changed|does not open/, name)
+    await assert.rejects(
+      read(other, me),
+      /no backup, or it was cut off or changed|does not open/,
+      name,
+    )
   }
 })

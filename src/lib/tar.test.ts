@@ -14,9 +14,7 @@ const pack = (files: TarFile[]): Promise<Buffer> => buffer(writeTar(given(files)
 
 async function unpack(bytes: Buffer, piece: number): Promise<TarFile[]> {
   const count = Math.ceil(bytes.length / piece)
-  const pieces = Array.from({ length: count }, (_, i) =>
-    bytes.subarray(i * piece, (i + 1) * piece),
-  )
+  const pieces = Array.from({ length: count }, (_, i) => bytes.subarray(i * piece, (i + 1) * piece))
   return Array.fromAsync(readTar(given(pieces)))
 }
 
@@ -45,7 +43,10 @@ test('any other tar lists and reads the same files', async () => {
   ]
   const input = await pack(all)
   const list = execFileSync('tar', ['--list', '--file', '-'], { input, encoding: 'utf8' })
-  assert.deepEqual(list.trim().split('\n'), all.map(({ name }) => name))
+  assert.deepEqual(
+    list.trim().split('\n'),
+    all.map(({ name }) => name),
+  )
   for (const { name, bytes } of all) {
     const read = execFileSync('tar', ['--extract', '--to-stdout', '--file', '-', name], { input })
     assert.ok(read.equals(bytes), name)

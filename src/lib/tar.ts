@@ -42,10 +42,7 @@ function headerOf({ name, bytes }: TarFile, at: Date): Buffer {
 const paddingOf = (size: number): number => (BLOCK - (size % BLOCK)) % BLOCK
 
 /** Files one after the other, and the two empty blocks at the end. */
-export async function* writeTar(
-  files: AsyncIterable<TarFile>,
-  at: Date,
-): AsyncGenerator<Buffer> {
+export async function* writeTar(files: AsyncIterable<TarFile>, at: Date): AsyncGenerator<Buffer> {
   for await (const file of files) {
     yield headerOf(file, at)
     yield file.bytes

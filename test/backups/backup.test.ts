@@ -148,7 +148,10 @@ test('a backup is refused without encryption, and until a copy of the secret was
     const { code: found, stdout, stderr } = await vintem(['backup', file, ...options], source)
     assert.deepEqual({ code: found, stdout }, { code, stdout: '' })
     assert.match(stderr, message)
-    assert.deepEqual(readdirSync(home).filter((name) => name.startsWith(`${files - 1}.`)), [])
+    assert.deepEqual(
+      readdirSync(home).filter((name) => name.startsWith(`${files - 1}.`)),
+      [],
+    )
   }
   await refused([], /give either --recipient or --passphrase-file/, 2)
   await refused(['--recipient', 'age1wrong'], /must be a public key of age/)
@@ -231,7 +234,11 @@ test('what cannot be restored is refused with its reason, and leaves an unused d
   const otherKeys = await makeAgeKeys(mkdtempSync(join(home, 'other-')))
   const foreign = await vintem(['restore', file, '--identity', otherKeys.identityFile], env)
   assert.match(foreign.stdout, /^Verdict: NO\. The identity does not open this file/)
-  await refused(file, (await newDatabases(api.places.length + 1)).env, /The backup has \d places?, and/)
+  await refused(
+    file,
+    (await newDatabases(api.places.length + 1)).env,
+    /The backup has \d places?, and/,
+  )
   await refused(file, source, /The database is not empty/)
 
   const last = readMigrations().at(-1)!

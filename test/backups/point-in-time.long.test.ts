@@ -83,7 +83,8 @@ test('a database that was recovered to a moment serves from there, and knows wha
     assert.equal(reply.status, 201, reply.text)
     return reply.body.data.id as string
   }
-  const lastEvent = async () => (await shop('GET', '/event?limit=100')).body.data.at(-1).id as string
+  const lastEvent = async () =>
+    (await shop('GET', '/event?limit=100')).body.data.at(-1).id as string
   const ids = { before: [] as string[], wanted: [] as string[], lost: [] as string[] }
 
   for (let i = 0; i < 20; i++) ids.before.push(await sell())

@@ -178,11 +178,7 @@ async function inParts(
 }
 
 /** The next thing to say about a charge is what comes after the moment. */
-async function passNotices(
-  tx: Tx,
-  { companyId, ids }: DueOfCompany,
-  until: Date,
-): Promise<number> {
+async function passNotices(tx: Tx, { companyId, ids }: DueOfCompany, until: Date): Promise<number> {
   const charges = await lockStates(tx, companyId, ids)
   const days = daysOf(await listRules(tx, companyId))
   await record(

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { CopyIn, copyOut } from '../../db/copy.ts'
-import { LIST_APPLIED, migrate, type Migration, readMigrations } from '../../db/migrate.ts'
+import { LIST_APPLIED, type Migration, migrate, readMigrations } from '../../db/migrate.ts'
 import { openTableClient } from '../../db/table-client.ts'
 import { makeFolder } from '../../lib/folders.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
@@ -43,10 +43,7 @@ export type Loaded = { beginning: Beginning; ending: Ending }
  * committed only when the last file is read and everything is there: of a backup that is damaged
  * nothing is left. From the commit on the databases are marked as being restored.
  */
-export async function loadBackup(
-  files: AsyncIterator<TarFile>,
-  target: Target,
-): Promise<Loaded> {
+export async function loadBackup(files: AsyncIterator<TarFile>, target: Target): Promise<Loaded> {
   const beginning = await readBeginning(files)
   requireRestorable(beginning, target)
   for (const url of target.urls) await prepareEmpty(url, beginning, target)

@@ -21,7 +21,11 @@ export const SEALED: readonly Sealed[] = [
   ofPayer('customers', 'sealed', 'tax_id_index'),
   ofPayer('charges', 'payer_sealed', 'payer_index'),
   ofPayer('recurrences', 'payer_sealed', 'payer_index'),
-  { table: 'charges', column: 'shipping_sealed', context: `'shipping:' || company_id || ':' || id` },
+  {
+    table: 'charges',
+    column: 'shipping_sealed',
+    context: `'shipping:' || company_id || ':' || id`,
+  },
   ofCompany('payments', 'payer_sealed', 'payment', 'end_to_end_id'),
   ofCompany('bank_connections', 'sealed', 'bank'),
   ofCompany('bank_callbacks', 'sealed', 'callback'),
@@ -61,7 +65,9 @@ export async function openSample(
     if (rows.length > 0) kinds += 1
     opened += rows.length - wrong.length
     if (wrong.length === 0) continue
-    faults.push(`${wrong.length} of ${rows.length} values of ${kind.table}.${kind.column} do not open`)
+    faults.push(
+      `${wrong.length} of ${rows.length} values of ${kind.table}.${kind.column} do not open`,
+    )
   }
   return { kinds, opened, faults }
 }

@@ -91,7 +91,9 @@ async function freeze(client: pg.Client): Promise<string> {
 async function requireSettled(clients: pg.Client[]): Promise<void> {
   const seen = new Set<string>()
   for (const client of clients) {
-    const { rows } = await client.query<{ id: string }>('select company_id as id from company_moves')
+    const { rows } = await client.query<{ id: string }>(
+      'select company_id as id from company_moves',
+    )
     if (rows[0]) throw moving(rows[0].id)
     if (clients.length === 1) return
     const companies = await client.query<{ id: string }>('select id from companies')

@@ -24,8 +24,7 @@ export async function requirePosition(
   const id = isEvent ? after : after.id
   if (isEvent && position) return position
   const restoredTo = await findRestoredTo(tx)
-  const isLater =
-    restoredTo !== null && timeOf(id).getTime() >= restoredTo.getTime() - CLOCKS_MS
+  const isLater = restoredTo !== null && timeOf(id).getTime() >= restoredTo.getTime() - CLOCKS_MS
   if (!isLater) {
     if (position) return position
     throw invalid(UNKNOWN)

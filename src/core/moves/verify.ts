@@ -1,4 +1,3 @@
-import type pg from 'pg'
 import { txOn } from '../../db/database.ts'
 import { prove } from '../../ledger/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
