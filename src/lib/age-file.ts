@@ -15,16 +15,20 @@ import { OperatorFault } from './operator-fault.ts'
  */
 
 /** Who can open a file: whoever knows the passphrase, or has the identity of a recipient. */
-export type Lock = { passphrase: string } | { recipients: string[] }
+export type Lock = { passphrase: string; workFactor?: number } | { recipients: string[] }
 export type Opener = { passphrase: string } | { identities: string[] }
 
+/** As the program age has it: to try a passphrase takes about a second, and 256 MiB. */
+const WORK_FACTOR = 18
 /** The least effort: much of what is compressed is sealed, and other work waits for the core. */
 const COMPRESSION = { level: 1 }
 
 function encrypterOf(lock: Lock): Encrypter {
   const encrypter = new Encrypter()
-  if ('passphrase' in lock) encrypter.setPassphrase(lock.passphrase)
-  else for (const recipient of lock.recipients) addRecipient(encrypter, recipient)
+  if ('passphrase' in lock) {
+    encrypter.setPassphrase(lock.passphrase)
+    encrypter.setScryptWorkFactor(lock.workFactor ?? WORK_FACTOR)
+  } else for (const recipient of lock.recipients) addRecipient(encrypter, recipient)
   return encrypter
 }
 
@@ -55,12 +59,9 @@ export async function sealInto(
     const sealed = await encrypter.encrypt(stream as Parameters<typeof encrypter.encrypt>[0])
     yield* sealed as unknown as ReadableStream<Uint8Array>
   }
-  await pipeline(
-    source,
-    createGzip(COMPRESSION),
-    encrypted,
-    file.createWriteStream({ autoClose: false }),
-  )
+  await pipeline(source, createGzip(COMPRESSION), encrypted, async (chunks) => {
+    for await (const chunk of chunks) await file.appendFile(chunk)
+  })
   await file.sync()
 }
 

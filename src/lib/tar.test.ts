@@ -22,7 +22,7 @@ const files = fc.array(
   fc.record({
     name: fc.stringMatching(/^[a-z][a-z0-9/._-]{0,98}$/),
     bytes: fc.uint8Array({ maxLength: 3000 }).map((bytes) => Buffer.from(bytes)),
-  }),
+  }, { noNullPrototype: true }),
   { maxLength: 6 },
 )
 
