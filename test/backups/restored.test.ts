@@ -5,16 +5,19 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { readQueues } from '../../src/core/due.ts'
 import { acceptPayment } from '../../src/core/payments/commands.ts'
+import { requireSameSecret } from '../../src/core/installation.ts'
 import { fromPublic, newId, suffixOf, toPublic } from '../../src/lib/ids.ts'
 import { payOutWithdrawals, reconcileDue } from '../../src/worker/due.ts'
+import { createDeliveryWorker } from '../../src/worker/deliver.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
-import { type Client, makeClient, payer, startApi, type TestApi } from '../support/api.ts'
+import { type Client, payer, startApi, type TestApi } from '../support/api.ts'
 import { type Banked, openBanked } from '../support/bank.ts'
 import { hostedVintemIn } from '../support/cli.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { makeDueWork } from '../support/due-work.ts'
+import { variants } from '../support/long.ts'
 import { secretOf } from '../support/process.ts'
-import { makeReceiver, openDeliveryWorker } from '../support/webhooks.ts'
+import { makeReceiver } from '../support/webhooks.ts'
 import { confirmed, rowOf } from '../support/withdrawals.ts'
 import { copySecret, makeAgeKeys } from './keys.ts'
 
@@ -31,22 +34,27 @@ async function backUp(api: TestApi): Promise<string> {
   const file = join(home, `${files++}.vintem`)
   const options = ['--recipient', keys.recipient, '--secret-copy', copySecret(home, SECRET_KEY)]
   const env = { ...common, DATABASE_URL: api.databaseUrl }
+  await requireSameSecret(api.app.db, api.app.vault)
   const { code, stderr } = await vintem(['backup', file, ...options], env)
   assert.equal(code, 0, stderr)
   return file
 }
 
 /** The service on a restored database, at the moment at which the former one stopped. */
-async function restored(former: TestApi, file: string, options: string[] = []): Promise<TestApi> {
+async function restored(
+  former: TestApi,
+  file: string,
+  options: string[] = ['--verify'],
+): Promise<TestApi> {
   const databaseUrl = await emptyDatabase()
   const stopped = ['--stopped-at', former.clock.now().toISOString()]
-  const args = ['restore', file, '--identity', keys.identityFile, '--verify', ...stopped]
+  const args = ['restore', file, '--identity', keys.identityFile, ...stopped]
   const { code, stdout, stderr } = await vintem([...args, ...options], {
     ...common,
     DATABASE_URL: databaseUrl,
   })
   assert.equal(code, 0, stdout + stderr)
-  assert.match(stdout, /\nVerdict: YES\. /)
+  if (options.includes('--verify')) assert.match(stdout, /^Verdict: YES\. /m)
   const api = await startApi({}, { databaseUrl })
   api.clock.advance((former.clock.now().getTime() - api.clock.now().getTime()) / 1000)
   return api
@@ -105,7 +113,8 @@ test('after a restore nothing is due that would be sent or collected a second ti
   const before = await due(api)
   for (const name of ['send mail', 'generate charges']) assert.ok(before.includes(name), name)
   const file = await backUp(api)
-  const held = await due(await restored(api, file))
+  // Some of what is sealed here is made up, so that it is not verified.
+  const held = await due(await restored(api, file, []))
   assert.deepEqual(
     held.filter((name) => AFTER_RESTORE[name] === 'held'),
     [],
@@ -125,7 +134,7 @@ test('old webhooks and mails are not sent, can be replayed, and new ones are sen
   const file = await backUp(api)
   const now = await restored(api, file)
   const shop = at(now, client)
-  const worker = openDeliveryWorker(now)
+  const worker = createDeliveryWorker(now.app)
   const [waiting] = await now.rows<{ count: string }>(
     'select count(*) from mails where finished_at is null',
   )
@@ -140,9 +149,10 @@ test('old webhooks and mails are not sent, can be replayed, and new ones are sen
   await worker.run()
   assert.equal(receiver.received.length, 1, 'what happens now is sent')
   const replayed = await shop.post(`/webhook/${webhook.id}/replay`, {})
-  assert.equal(replayed.status, 202, replayed.text)
+  assert.equal(replayed.status, 200, replayed.text)
   await worker.run()
   assert.equal(receiver.received.length, 2, 'what was held can be replayed')
+  await worker.close()
 })
 
 test('a cursor from after the backup is told where to go on, and none skips an event', async () => {
@@ -201,7 +211,7 @@ async function rich(api: TestApi, sends: 'efi' | 'inter' | 'sicoob'): Promise<Ba
   return shop
 }
 
-for (const sends of ['efi', 'inter', 'sicoob'] as const) {
+for (const sends of variants(['efi', 'inter', 'sicoob'])) {
   test(`${sends}: a withdrawal that was sent after the backup is not sent again`, async () => {
     const api = await startApi({}, { places: 1 })
     const shop = await rich(api, sends)
@@ -209,7 +219,7 @@ for (const sends of ['efi', 'inter', 'sicoob'] as const) {
     const file = await backUp(api)
     await payOutWithdrawals.run(api.app)
     assert.equal(shop.bank.state().sends.size, 1, 'the former service sends it')
-    const now = await restored(api, file, sends === 'efi' ? ['--resend'] : [])
+    const now = await restored(api, file, sends === 'efi' ? ['--verify', '--resend'] : ['--verify'])
     for (let i = 0; i < 3; i++) {
       now.clock.advance(60)
       await payOutWithdrawals.run(now.app)
@@ -225,7 +235,7 @@ for (const sends of ['efi', 'inter', 'sicoob'] as const) {
 test('no server starts with a database of which a restore has not ended', async () => {
   const databaseUrl = await cloneDatabase()
   const api = await startApi({}, { databaseUrl })
-  await makeClient(api.app, api.call)
+  await requireSameSecret(api.app.db, api.app.vault)
   await api.rows('update installation set restoring_since = now()')
   const env = { ...common, DATABASE_URL: databaseUrl }
   const { code, stderr } = await vintem(['company', 'list'], env)
