@@ -181,6 +181,8 @@ async function hold(
       const secured = await secureOrders(tx, to, (id) => isAskable(tx, vault, id))
       const own = { ...secured, ...(resends ? {} : await holdDue(tx, stoppedAt)) }
       await client.query('commit')
+      report('collecting statistics for the planner')
+      await client.query('analyze')
       for (const [kind, count] of Object.entries(own)) held[kind] = (held[kind] ?? 0) + count
     } finally {
       await client.end()

@@ -54,8 +54,6 @@ export async function loadBackup(files: AsyncIterator<TarFile>, target: Target):
     }
     const ending = await loadAll(clients, beginning, files, target)
     for (const client of clients) await client.query('commit')
-    target.report('collecting statistics for the planner')
-    for (const client of clients) await client.query('analyze')
     return { beginning, ending }
   } finally {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))
