@@ -2,9 +2,9 @@ import type { Socket } from 'node:net'
 import type pg from 'pg'
 
 /**
- * COPY moves whole tables as streams, as PostgreSQL writes them and any other PostgreSQL reads them.
- * node-postgres passes the messages of the protocol on to whatever was submitted to it. A connection
- * that sends statements without waiting for each other (a pool's) cannot be used for it.
+ * COPY moves whole tables as streams, as PostgreSQL writes them and any other PostgreSQL reads
+ * them. node-postgres passes the messages of the protocol on to whatever was submitted to it. A
+ * connection of a pool, which sends statements before others are answered, cannot be used for it.
  */
 
 /** What is read from the connection before its reader has taken what is there. */

@@ -50,7 +50,7 @@ export async function secureOrders(tx: Tx, to: Date, isAskable: Askable): Promis
   }
 }
 
-/** Whoever typed the code after the moment could type it again, for an order of which nobody knows. */
+/** Who typed the code after the moment could type it again, for an order that nobody knows of. */
 const endCodes = (tx: Tx, to: Date): Promise<number> =>
   count(
     tx,

@@ -52,7 +52,7 @@ const OF_EACH_END = 50
 
 type SealedRow = Row & { sealed: Buffer; context: string }
 
-/** Opens a sample of what is sealed. Returns how many of each kind, and what could not be opened. */
+/** Opens a sample of what is sealed. Returns how much there was, and what could not be opened. */
 export async function openSample(
   tx: Tx,
   vault: Vault,

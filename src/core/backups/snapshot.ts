@@ -87,7 +87,7 @@ async function freeze(client: pg.Client): Promise<string> {
   return rows[0].at
 }
 
-/** A company that is being moved, or was moved between two snapshots, could be in two or in none. */
+/** A company that moves, or was moved between two snapshots, could be in two or in none. */
 async function requireSettled(clients: pg.Client[]): Promise<void> {
   const seen = new Set<string>()
   for (const client of clients) {

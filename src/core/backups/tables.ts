@@ -3,8 +3,8 @@ import { inOrderOfReference } from '../../db/references.ts'
 import type { SavedTable } from './format.ts'
 
 /**
- * Tables that are not saved, and why: what a process writes about itself or about its own work, what
- * is of the moment, and what the migrations of the restored database write.
+ * Tables that are not saved, and why: what a process writes about itself or about its own work,
+ * what is of the moment, and what the migrations of the restored database write.
  */
 export const NOT_SAVED = [
   // The migrations that were applied are in the beginning of the backup.
