@@ -47,6 +47,12 @@ export const OPTIONS = {
     reason: 'The address to listen on. Only this machine can reach the default.',
   },
   PORT: { default: '3000', reason: 'The port that serves API, docs and pages.' },
+  OPERATOR_KEY: {
+    default: '',
+    secret: true,
+    reason:
+      'Opens `/operator/api`, by which programs make, list and suspend companies and keys. At least 32 characters: `openssl rand -hex 32`. Without it there is no such API.',
+  },
   OPERATOR_PORT: {
     default: 'empty: none',
     reason:
@@ -143,6 +149,11 @@ export const OPTIONS = {
       'One-time codes that are mailed for a company within an hour, over all its withdrawals. Limits how many mails can be sent with a leaked API key.',
   },
   CODE_MAILS_PER_DAY: { default: '20', reason: 'The same within a day.' },
+  DESTINATION_WAIT_HOURS: {
+    default: '24',
+    reason:
+      'After a change in the dashboard of the bank connection, or of a recipient’s Pix key, withdrawals to it wait so many hours, so that the owners can read the mail about it before money leaves. Withdrawals of the company go out at once if a second person approves them. 0: they do not wait.',
+  },
   WEBHOOKS_PER_COMPANY: {
     default: '50',
     reason:
@@ -191,6 +202,7 @@ export type Config = {
   host: string
   port: number
   /** Null: nothing is served for operators. */
+  operatorKey: string | null
   operator: { host: string; port: number } | null
   publicUrl: string
   /** Whether nobody has said it, so that it is the address to listen on. */
@@ -214,6 +226,7 @@ export type Config = {
   staticSalesLimit: number
   /** One-time codes that are mailed for a company. */
   codeMails: { perHour: number; perDay: number }
+  destinationWaitHours: number
   webhooksPerCompany: number
   deliveryRetentionDays: number
   clockWaitSeconds: number
@@ -299,6 +312,14 @@ function readAllowed({ text, fault }: Reader): Allowable[] {
     fault('ALLOW', `must list names among ${ALLOWABLE.join(', ')}`)
   }
   return ALLOWABLE.filter((name) => named.includes(name))
+}
+
+function readOperatorKey({ text, fault }: Reader): string | null {
+  const key = text('OPERATOR_KEY')
+  if (key !== null && !/^[\x21-\x7e]{32,255}$/.test(key)) {
+    fault('OPERATOR_KEY', 'must have 32 to 255 characters without spaces: openssl rand -hex 32')
+  }
+  return key
 }
 
 function readOperator({ text, integer, fault }: Reader, taken: number): Config['operator'] {
@@ -437,6 +458,7 @@ export function readConfig(env: Environment): Config {
     dataDir,
     host,
     port,
+    operatorKey: readOperatorKey(read),
     operator: readOperator(read, port),
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
@@ -459,6 +481,7 @@ export function readConfig(env: Environment): Config {
       perHour: read.integer('CODE_MAILS_PER_HOUR', 5, 1, 100_000),
       perDay: read.integer('CODE_MAILS_PER_DAY', 20, 1, 100_000),
     },
+    destinationWaitHours: read.integer('DESTINATION_WAIT_HOURS', 24, 0, 720),
     webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),

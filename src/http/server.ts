@@ -22,6 +22,7 @@ import { registerDocs } from './docs.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import { addSafeHeaders, safeHeaders } from './headers.ts'
 import { codeOf, statusOf } from './operator.ts'
+import { registerOperatorApi } from './operator-api.ts'
 import { registerPayers } from './payers.ts'
 import type { RequestSlot } from './request-slots.ts'
 import type { Route } from './route.ts'
@@ -109,6 +110,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   registerOperations(server, parts)
   registerPayers(server, app)
   registerCallbacks(server, app)
+  registerOperatorApi(server, app)
   const admit = admission(parts)
   registerRoutes(server, parts, admit)
   registerAgents(server, parts, admit)
