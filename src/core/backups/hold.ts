@@ -44,18 +44,21 @@ type Askable = (companyId: Uuid) => Promise<boolean>
 /** What must never be done twice, whatever is asked for. `to` is the moment of the data. */
 export async function secureOrders(tx: Tx, to: Date, isAskable: Askable): Promise<Held> {
   return {
-    'withdrawals whose code ends': await endCodes(tx, to),
+    'withdrawals that expire, because they were not sent yet': await endWaiting(tx, to),
     'withdrawals left to an operator': await leaveToOperators(tx, isAskable),
     'orders at banks to be asked about': await markOrdered(tx, to),
   }
 }
 
-/** Who typed the code after the moment could type it again, for an order that nobody knows of. */
-const endCodes = (tx: Tx, to: Date): Promise<number> =>
+/**
+ * What waits for its code, an approval or the end of its time may have been sent after the moment:
+ * typed, approved or released again it would be sent again. It expires, and is begun anew.
+ */
+const endWaiting = (tx: Tx, to: Date): Promise<number> =>
   count(
     tx,
     `update withdrawals d
-     set otp_expires_at = least(d.otp_expires_at, $1::timestamptz + ${AHEAD})
+     set otp_expires_at = least(d.otp_expires_at, $1::timestamptz + ${AHEAD}), held_until = null
      where d.status = 'PENDING_OTP' returning 1`,
     [to],
   )
