@@ -23,15 +23,7 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
     'withdrawals',
   ],
-  backups: [
-    'charges',
-    'deliveries',
-    'disputes',
-    'due.ts',
-    'mails',
-    'recurrences',
-    'reminders',
-  ],
+  backups: ['charges', 'deliveries', 'disputes', 'due.ts', 'mails', 'recurrences', 'reminders'],
   balance: [
     'app.ts',
     'charges',

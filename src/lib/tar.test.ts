@@ -19,10 +19,13 @@ async function unpack(bytes: Buffer, piece: number): Promise<TarFile[]> {
 }
 
 const files = fc.array(
-  fc.record({
-    name: fc.stringMatching(/^[a-z][a-z0-9/._-]{0,98}$/),
-    bytes: fc.uint8Array({ maxLength: 3000 }).map((bytes) => Buffer.from(bytes)),
-  }, { noNullPrototype: true }),
+  fc.record(
+    {
+      name: fc.stringMatching(/^[a-z][a-z0-9/._-]{0,98}$/),
+      bytes: fc.uint8Array({ maxLength: 3000 }).map((bytes) => Buffer.from(bytes)),
+    },
+    { noNullPrototype: true },
+  ),
   { maxLength: 6 },
 )
 
