@@ -44,7 +44,7 @@ const made = await vintem(
   source,
 )
 assert.equal(made.code, 0, made.stderr)
-const { key } = JSON.parse(made.stdout)
+const { apiKey: key } = JSON.parse(made.stdout)
 await fill()
 
 async function query<R extends pg.QueryResultRow>(url: string, text: string): Promise<R[]> {

@@ -69,7 +69,7 @@ test('a database that was recovered to a moment serves from there, and knows wha
   const args = 'company create --name Loja --tax-id 11222333000181 --email a@example.com --json'
   const made = await vintem(args.split(' '), env)
   assert.equal(made.code, 0, made.stderr)
-  const { key } = JSON.parse(made.stdout)
+  const { apiKey: key } = JSON.parse(made.stdout)
   const shopAt = (url: string) => {
     const call = caller(url)
     return async (method: string, path: string, json?: unknown) => {
