@@ -57,8 +57,6 @@ async function query<R extends pg.QueryResultRow>(url: string, text: string): Pr
   }
 }
 
-const acknowledged = new Set<string>()
-
 async function create(): Promise<void> {
   const reply = await fetch(`${server.url}/charge/pix`, {
     method: 'POST',
@@ -67,7 +65,6 @@ async function create(): Promise<void> {
   })
   const text = await reply.text()
   assert.equal(reply.status, 201, text)
-  acknowledged.add(JSON.parse(text).data.id)
 }
 
 /** One charge as clients make it, and copies of it, so that a backup takes its time. */
