@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { chmodSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
@@ -14,6 +15,8 @@ import { until } from '../support/until.ts'
 const home = temporaryFolder()
 const vintem = vintemIn(home)
 const archive = join(home, 'archive')
+// As root, PostgreSQL is another user, who has to reach the archive.
+chmodSync(home, 0o711)
 const common = {
   SECRET_KEY: secretOf('point in time'),
   PUBLIC_URL: 'http://127.0.0.1',
