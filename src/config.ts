@@ -164,6 +164,21 @@ export const OPTIONS = {
     reason:
       'How long finished deliveries to webhooks are kept, to be looked up and replayed. Events are never deleted.',
   },
+  CALLBACK_RETENTION_DAYS: {
+    default: '30',
+    reason:
+      'How long what banks have reported is kept, sealed, after it was processed. It may name payers.',
+  },
+  MAIL_RETENTION_DAYS: {
+    default: '30',
+    reason:
+      'How long it is kept that a mail was sent, when, and with which outcome. What it said is deleted when it is sent.',
+  },
+  DEFENSE_RETENTION_DAYS: {
+    default: '1825',
+    reason:
+      'How long texts and files of defenses are kept, sealed, after a dispute was closed: five years, in which a payer can go to court. 0 keeps them.',
+  },
   CLOCK_WAIT_SECONDS: {
     default: '20',
     reason:
@@ -226,7 +241,12 @@ export type Config = {
   codeMails: { perHour: number; perDay: number }
   destinationWaitHours: number
   webhooksPerCompany: number
+  /** For how long these are kept. */
   deliveryRetentionDays: number
+  callbackRetentionDays: number
+  mailRetentionDays: number
+  /** 0: for ever. */
+  defenseRetentionDays: number
   clockWaitSeconds: number
   /** What is refused unless the operator allows it by name. */
   allowed: Allowable[]
@@ -470,6 +490,10 @@ export function readConfig(env: Environment): Config {
     destinationWaitHours: read.integer('DESTINATION_WAIT_HOURS', 24, 0, 720),
     webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
+    callbackRetentionDays: read.integer('CALLBACK_RETENTION_DAYS', 30, 1, 3650),
+    // Some limits count the mails of the last day.
+    mailRetentionDays: read.integer('MAIL_RETENTION_DAYS', 30, 2, 3650),
+    defenseRetentionDays: read.integer('DEFENSE_RETENTION_DAYS', 1825, 0, 36_500),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
     allowed: readAllowed(read),
     logLevel,

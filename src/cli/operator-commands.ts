@@ -6,6 +6,7 @@ import { exportCommands } from './export.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
+import { payerCommands } from './payer.ts'
 import { personCommands } from './person.ts'
 import { placeCommands } from './place.ts'
 import { restartServer } from './restart.ts'
@@ -17,6 +18,7 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...companyCommands,
   ...keyCommands,
   ...personCommands,
+  ...payerCommands,
   ...bankCommands,
   ...withdrawalCommands,
   ...exportCommands,
