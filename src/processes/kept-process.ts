@@ -41,6 +41,8 @@ type KeptProcessParts = {
     send: SendToChild,
     pid: number | undefined,
   ): { receive(message: ToParent): void; end(): void }
+  /** It has ended without being told to, and is started again. */
+  onRestart?(): void
 }
 
 /** Sends a message, and calls back when it is written. */
@@ -243,6 +245,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
   }
   const start = () => keep(begin(order, null))
   function startAgain(lived_ms: number, how: End): void {
+    parts.onRestart?.()
     const wait_ms = waits.next(lived_ms)
     log.error({ ended: name, ...how, wait_ms }, 'a process has ended and is started again')
     timer = setTimeout(() => {
