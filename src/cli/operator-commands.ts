@@ -7,9 +7,11 @@ import { exportCommands } from './export.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
+import { payerCommands } from './payer.ts'
 import { personCommands } from './person.ts'
 import { placeCommands } from './place.ts'
 import { restore } from './restore.ts'
+import { restartServer } from './restart.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
@@ -18,6 +20,7 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...companyCommands,
   ...keyCommands,
   ...personCommands,
+  ...payerCommands,
   ...bankCommands,
   ...withdrawalCommands,
   ...exportCommands,
@@ -27,5 +30,6 @@ export const OPERATOR_COMMANDS: Command[] = [
   backup,
   restore,
   migrateDatabase,
+  restartServer,
   doctor,
 ]
