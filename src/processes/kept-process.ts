@@ -171,7 +171,7 @@ function sendStart(worker: Worker, start: StartOrder, listener: Listener | null)
   else sendTo(worker, { start })
 }
 
-/** How long is waited before a process is started again: longer each time, unless it ran long. */
+/** How long is waited before a process is started again. It gets longer each time. */
 function createWaits() {
   let wait_ms = FIRST_WAIT_MS
   return {
