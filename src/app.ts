@@ -122,8 +122,13 @@ function openPlace(
   place?: number,
 ): Database {
   const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), alarm)
-  db.heartbeat.onUnresponsive(() =>
-    log.warn({ place }, 'the database does not answer: its connections were closed'),
+  db.heartbeat.onUnresponsive((reason) =>
+    log.warn(
+      { place },
+      reason === 'silent'
+        ? 'the database does not answer: its connections were closed'
+        : 'no standby confirms what is written: requests are refused until one does',
+    ),
   )
   return db
 }

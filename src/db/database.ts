@@ -195,15 +195,22 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
-  const { lost, confirm, confirmed } = createConfirming(serversOf(url), {
-    write: () => view('tasks', null).query({ text: WRITE }),
+  /** Runs a statement that may be repeated, and that waits for no other commit. */
+  const runAtOnce = ({ pool, queue }: Source, query: Query) =>
+    repeatWhileAway(
+      () => inSlot(queue, null, { most_ms: TASK_WAIT_MS, late: allBusy }, () => runOn(pool, query)),
+      TASK_RETRY_FOR_MS,
+    )
+  const { lost, settle, confirmed, ...confirming } = createConfirming(serversOf(url), {
+    write: () => runAtOnce(sources.tasks, { text: WRITE }),
     watch: () => heartbeat.watch(),
   })
-  const heartbeat = openHeartbeat(url, confirm)
+  const heartbeat = openHeartbeat(url, settle)
   const orRefused = refuseWhileUnresponsive(heartbeat)
-  const notifier = createNotifier((query) => view('tasks', null).light.query(query))
+  const notifier = createNotifier((query) => runAtOnce(sources.light, query))
   const end = async () => {
     await notifier.idle()
+    confirming.close()
     await Promise.all([heartbeat.close(), ...Object.values(pools).map((pool) => pool.end())])
   }
   const afterCommit = { ...listener, notify: notifier.notify, lost }
@@ -223,8 +230,9 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
         heartbeat.watch()
         return inSlot(queue, companyId, { most_ms: wait_ms, late: allBusy }, () => act(pool))
       }
+    const whenSettled: Refusing = (work) => confirming.during(work, retryFor_ms)
     // Tasks wait: nobody else would do their work.
-    const during: Refusing = isTask ? (work) => work() : orRefused
+    const during: Refusing = isTask ? whenSettled : (work) => orRefused(() => whenSettled(work))
     const run = <R extends Row>(source: Source, query: Query): Promise<R[]> => {
       const runOnce = () => lendOf(source)((pool) => runOn<R>(pool, query))
       return confirmed(query, (attempt) => repeatWhileAway(() => attempt(runOnce()), retryFor_ms))
@@ -260,12 +268,13 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
   return view('requests', null)
 }
 
-/** Opens the heartbeat of the servers, which are in doubt until `confirm` succeeds. */
-function openHeartbeat(url: string, confirm: () => Promise<void>): Heartbeat {
-  const { cutBefore, isInDoubt, count } = serversOf(url)
+/** Opens the heartbeat of the servers, which are in doubt until `settle` succeeds. */
+function openHeartbeat(url: string, settle: () => Promise<void>): Heartbeat {
+  const { cutBefore, isInDoubt, lost, setReplicated, count } = serversOf(url)
   const ping = openPing(url)
   const isConnected = () => count() > ping.pool.totalCount
-  return createHeartbeat({ ...ping, cutBefore, isInDoubt, isConnected, confirm })
+  const forget = () => setReplicated(false)
+  return createHeartbeat({ ...ping, cutBefore, isInDoubt, lost, isConnected, settle, forget })
 }
 
 /** Lends a connection of a pool for as long as something is done with it. */
