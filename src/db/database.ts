@@ -202,7 +202,8 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
       TASK_RETRY_FOR_MS,
     )
   const { lost, settle, confirmed, ...confirming } = createConfirming(serversOf(url), {
-    write: () => runAtOnce(sources.tasks, { text: WRITE }),
+    // Nobody who has one of these connections waits for another, and so for this commit.
+    write: () => runAtOnce(sources.hot, { text: WRITE }),
     watch: () => heartbeat.watch(),
   })
   const heartbeat = openHeartbeat(url, settle)

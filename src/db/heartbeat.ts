@@ -57,8 +57,9 @@ export function createHeartbeat(parts: Parts): Heartbeat {
     const wasUnresponsive = isUnresponsive()
     pulse = await Promise.race([ask(), late])
     over.abort()
-    if (pulse === 'unconfirmed') lost()
+    // At first sight that is only a doubt: a statement that has taken long may have just committed.
     isUnconfirmed = isInDoubt() && (isUnconfirmed || pulse === 'unconfirmed')
+    if (pulse === 'unconfirmed') lost()
     // That may take long, and pings go on meanwhile.
     if (isInDoubt() && pulse !== 'silent') settle().catch(() => {})
     if (isClosed) return
