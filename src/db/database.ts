@@ -23,7 +23,7 @@ import {
 } from './heartbeat.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
 import { RETRY_FOR_MS } from './pool.ts'
-import { openPing, WRITE } from './probe.ts'
+import { CONFIRM, openPing } from './probe.ts'
 import { noteRefusals } from './refusals.ts'
 import { type Servers, serversOf } from './servers.ts'
 import { mapSources, openSources, type Source } from './sources.ts'
@@ -203,7 +203,7 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
     )
   const { lost, settle, confirmed, ...confirming } = createConfirming(serversOf(url), {
     // Nobody who has one of these connections waits for another, and so for this commit.
-    write: () => runAtOnce(sources.hot, { text: WRITE }),
+    write: () => runAtOnce(sources.hot, { text: CONFIRM }),
     watch: () => heartbeat.watch(),
   })
   const heartbeat = openHeartbeat(url, settle)

@@ -14,8 +14,10 @@ export const NO_ANSWER = 'The database does not answer.'
 const NOT_CONFIRMED = 'No standby confirms what is written to the database.'
 const NO_PRIMARY = 'None of the database servers accepts writes.'
 
-/** Writes without changing anything. Text without parameters, so that the server shows it as it is. */
-export const WRITE = 'update installation set secret_key_id = secret_key_id'
+/** Writes without changing anything. */
+const WRITE = 'update installation set secret_key_id = secret_key_id'
+/** Is committed, and so waits for the standby, without a row that another would wait for. */
+export const CONFIRM = `select pg_logical_emit_message(true, 'vintem', '')`
 
 /** SQL: our connections that have committed, and wait for the standby to confirm it. */
 const WAITING = `from pg_stat_activity where usename = current_user
@@ -92,12 +94,13 @@ const PING_MS = 6_000
 /**
  * Looks for commits, of all processes, that have waited too long for the standby. They are left
  * alone: the server hides their rows from everybody, and would show them if it did not wait. Those
- * that change nothing are ended, because no limit of a statement does that, and others follow. The
+ * that change nothing are ended, because no limit of a statement does that, and more follow. The
  * result is null if there is no standby to wait for, or how many are late and how many were ended.
  */
 const PING = `select case when current_setting('synchronous_standby_names') <> '' then (
     select array[count(*)::int,
-      count(case when query = '${WRITE}' then pg_cancel_backend(pid) end)::int]
+      count(case when query in ($$${WRITE}$$, $$${CONFIRM}$$)
+        then pg_cancel_backend(pid) end)::int]
     ${WAITING} and query_start < clock_timestamp() - interval '10 seconds') end as late`
 
 export function openPing(url: string): Ping {

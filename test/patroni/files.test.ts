@@ -13,7 +13,7 @@ const SECTION = PAGE.slice(PAGE.indexOf('## Failover'), PAGE.indexOf('## Monitor
 
 test('the settings of Patroni in the page are those of the file that test:patroni starts it with', () => {
   const file = read('deploy', 'patroni', 'patroni.yml')
-  const settings = SECTION.match(/^ {4}ttl: [^]*?max_connections: .*$/m)![0]
+  const settings = SECTION.match(/^ {4}ttl: [\s\S]*?max_connections: .*$/m)![0]
   const lines = (text: string) =>
     text
       .split('\n')
