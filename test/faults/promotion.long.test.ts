@@ -59,8 +59,11 @@ async function follow(client: Client, { ids, cursor }: Followed): Promise<Follow
   let after = cursor
   for (;;) {
     const query = after === '' ? '' : `&after=${after}`
-    const { status, body } = await client.get(`/event?limit=100${query}`)
-    assert.equal(status, 200)
+    const { body } = await until('the feed is answered', async () => {
+      const reply = await client.get(`/event?limit=100${query}`)
+      assert.ok([200, 503].includes(reply.status), reply.text)
+      return reply.status === 200 && reply
+    })
     if (body.data.length === 0) return { ids: found, cursor: after }
     found.push(...body.data.map(({ id }: { id: string }) => id))
     after = found.at(-1)!
@@ -83,7 +86,8 @@ test('a cursor of the feed goes on after a promotion, also past what was never c
   await replicas.kill()
   drop()
   await replicas.promote()
-  assert.equal((await lost).status, 503)
+  // It was sent again if the promotion was quick.
+  assert.ok([201, 503].includes((await lost).status))
   for (let n = 0; n < 5; n += 1) await sell(client)
   const later = await follow(client, before)
   const all = await follow(client, BEGINNING)
