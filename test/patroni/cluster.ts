@@ -130,8 +130,11 @@ export async function startPatroni(): Promise<PatroniCluster> {
     writeFileSync(configOf(name), text)
   }
   const start = (name: Name) => launch(name, '/usr/bin/patroni', [configOf(name)])
+  // The operator reaches etcd when a server does not.
+  const control = join(folder, 'control.yml')
+  writeFileSync(control, filled('patroni.yml', 'db1'))
   const ctl = async (...args: string[]) =>
-    (await run('/usr/bin/patronictl', ['-c', configOf('db1'), ...args], { cwd: folder })).stdout
+    (await run('/usr/bin/patronictl', ['-c', control, ...args], { cwd: folder })).stdout
   after(async () => {
     for (const name of DATABASES) signalAll(name, 'SIGCONT')
     for (const [key, child] of children) {
