@@ -77,7 +77,7 @@ test('a cursor of the feed goes on after a promotion, also past what was never c
   for (let n = 0; n < 5; n += 1) await sell(client)
   const before = await follow(client, BEGINNING)
   const { drop } = await replicas.stopReceiving()
-  const lost = client.post('/charge/pix', { amount: 1, customer: payer() })
+  const lost = client.post('/charge/pix', { amount: 1000, customer: payer() })
   await until('its events wait for the standby', async () => {
     const found = await rows(`select 1 from pg_stat_activity where wait_event = 'SyncRep'`)
     return found.length > 0

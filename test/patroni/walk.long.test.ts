@@ -99,6 +99,10 @@ async function walk(): Promise<void> {
     return rows.length === 0
   })
   await others!.stop()
+  // Nothing is waited for between the tests: after the first ones the cluster would be ended.
+  const stored = await app.db.query<{ company: Uuid; id: Uuid }>({
+    text: 'select company_id as company, id from events order by company_id, position, id',
+  })
 
   test('the service goes on after each fault', (t) => {
     for (const { name } of FAULTS) {
@@ -116,9 +120,6 @@ async function walk(): Promise<void> {
     assert.equal(aftermath.exitCode, 0, 'it stops as it should')
   })
 
-  const stored = await app.db.query<{ company: Uuid; id: Uuid }>({
-    text: 'select company_id as company, id from events order by company_id, position, id',
-  })
   const idsOf = Map.groupBy(stored, ({ company }) => company)
   const publicIds = (rows: { id: Uuid }[] = []) => rows.map(({ id }) => toPublic('evt', id))
 
