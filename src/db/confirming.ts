@@ -23,22 +23,9 @@ const notConfirmed = () =>
     { 'Retry-After': '5' },
   )
 
-/**
- * PostgreSQL hides what a commit has written until the standby has confirmed it, except after a
- * crash, a restart, or a wait that was canceled. Then the server shows rows that would be missing
- * after a failover. A commit that is confirmed shows that the standby has everything before it, so
- * until then nobody is given an answer.
- */
-export function createConfirming(servers: Servers, { write, watch }: Means) {
+/** Has a commit confirmed whenever something is in doubt, one at a time. */
+function createSettling(servers: Servers, write: Means['write']) {
   let settling: Promise<void> | undefined
-
-  /** Has a commit confirmed, so that nothing before it is in doubt. */
-  function settle(): Promise<void> {
-    settling ??= settleAll().finally(() => {
-      settling = undefined
-    })
-    return settling
-  }
   async function settleAll(): Promise<void> {
     while (servers.isInDoubt()) {
       const confirmed = servers.beginConfirming()
@@ -46,7 +33,12 @@ export function createConfirming(servers: Servers, { write, watch }: Means) {
       confirmed()
     }
   }
-
+  function settle(): Promise<void> {
+    settling ??= settleAll().finally(() => {
+      settling = undefined
+    })
+    return settling
+  }
   async function untilSettled(most_ms: number): Promise<void> {
     const over = new AbortController()
     const late = pause(most_ms, undefined, { signal: over.signal })
@@ -58,7 +50,17 @@ export function createConfirming(servers: Servers, { write, watch }: Means) {
     }
     if (servers.isInDoubt()) throw notConfirmed()
   }
+  return { settle, untilSettled }
+}
 
+/**
+ * PostgreSQL hides what a commit has written until the standby has confirmed it, except after a
+ * crash, a restart, or a wait that was canceled. Then the server shows rows that would be missing
+ * after a failover. A commit that is confirmed shows that the standby has everything before it, so
+ * until then nobody is given an answer.
+ */
+export function createConfirming(servers: Servers, { write, watch }: Means) {
+  const { settle, untilSettled } = createSettling(servers, write)
   const stopListening = servers.onDoubt(() => {
     // Requests wait, and connect no more: the heartbeat goes on, and tries again if this fails.
     watch()
@@ -68,6 +70,7 @@ export function createConfirming(servers: Servers, { write, watch }: Means) {
   return {
     /** The answer to a commit was lost. */
     lost: servers.lost,
+    /** Has a commit confirmed, so that nothing before it is in doubt. */
     settle,
     close: stopListening,
     /** Does something when nothing is in doubt, and answers when nothing is. */

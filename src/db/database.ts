@@ -194,24 +194,16 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
   const sources = openSources(url, typeof size === 'number' ? undivided(size) : size)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
-  const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
-  /** Runs a statement that may be repeated, and that waits for no other commit. */
-  const runAtOnce = ({ pool, queue }: Source, query: Query) =>
-    repeatWhileAway(
-      () => inSlot(queue, null, { most_ms: TASK_WAIT_MS, late: allBusy }, () => runOn(pool, query)),
-      TASK_RETRY_FOR_MS,
-    )
-  const { lost, settle, confirmed, ...confirming } = createConfirming(serversOf(url), {
+  const { lost, confirmed, ...confirming } = createConfirming(serversOf(url), {
     // Nobody who has one of these connections waits for another, and so for this commit.
     write: () => runAtOnce(sources.hot, { text: CONFIRM }),
     watch: () => heartbeat.watch(),
   })
-  const heartbeat = openHeartbeat(url, settle)
+  const heartbeat = openHeartbeat(url, confirming)
   const orRefused = refuseWhileUnresponsive(heartbeat)
   const notifier = createNotifier((query) => runAtOnce(sources.light, query))
   const end = async () => {
     await notifier.idle()
-    confirming.close()
     await Promise.all([heartbeat.close(), ...Object.values(pools).map((pool) => pool.end())])
   }
   const afterCommit = { ...listener, notify: notifier.notify, lost }
@@ -260,7 +252,7 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
         return isTask ? repeatWhileAway(open, retryFor_ms) : during(async () => {}).then(open)
       },
       pools,
-      waiting,
+      waiting: () => mapSources(sources, ({ queue }) => queue.waiting()),
       refusedWrite,
       heartbeat,
       end,
@@ -270,12 +262,20 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
 }
 
 /** Opens the heartbeat of the servers, which are in doubt until `settle` succeeds. */
-function openHeartbeat(url: string, settle: () => Promise<void>): Heartbeat {
+function openHeartbeat(
+  url: string,
+  { settle, close }: Pick<ReturnType<typeof createConfirming>, 'settle' | 'close'>,
+): Heartbeat {
   const { cutBefore, isInDoubt, lost, setReplicated, count } = serversOf(url)
   const ping = openPing(url)
   const isConnected = () => count() > ping.pool.totalCount
   const forget = () => setReplicated(false)
-  return createHeartbeat({ ...ping, cutBefore, isInDoubt, lost, isConnected, settle, forget })
+  const closeBoth = () => {
+    close()
+    return ping.close()
+  }
+  const parts = { cutBefore, isInDoubt, lost, isConnected, settle, forget }
+  return createHeartbeat({ ...ping, ...parts, close: closeBoth })
 }
 
 /** Lends a connection of a pool for as long as something is done with it. */
@@ -304,6 +304,13 @@ async function connect(
     throw error
   }
 }
+
+/** Runs a statement that may be repeated, also while others wait until nothing is in doubt. */
+const runAtOnce = ({ pool, queue }: Source, query: Query) =>
+  repeatWhileAway(
+    () => inSlot(queue, null, { most_ms: TASK_WAIT_MS, late: allBusy }, () => runOn(pool, query)),
+    TASK_RETRY_FOR_MS,
+  )
 
 async function runOn<R extends Row>(pool: pg.Pool, query: Query): Promise<R[]> {
   const result = await pool.query<R>(query as pg.QueryConfig)

@@ -20,7 +20,7 @@ export type Connections = {
   failed(url: string): void
   /** A commit was answered, but the standby has not confirmed it. */
   doubt(): void
-  /** An open connection was lost. Perhaps the server has ended, and shows other rows from now on. */
+  /** An open connection was lost. Perhaps the server has ended, and will show other rows. */
   lost(): void
   all: Set<PrimaryClient>
 }

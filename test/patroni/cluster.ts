@@ -238,7 +238,7 @@ async function createDatabase(host: string): Promise<void> {
 
 type Relay = { port: number; cut(isCut: boolean): void; close(): void }
 
-/** A network between one server and etcd, which can be cut: packets are dropped in both directions. */
+/** A network between one server and etcd. If it is cut, it drops what both send. */
 async function startRelay(): Promise<Relay> {
   const sockets = new Set<Socket>()
   let isCut = false
