@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { listCompanies } from '../core/companies/store.ts'
 import { findSecretKeyId, requirePlaces } from '../core/installation.ts'
+import { listUnfinished } from '../core/payers/store.ts'
 import { listMoving } from '../core/places/store.ts'
 import { listSetbacks } from '../core/setbacks.ts'
 import { askForCitus } from '../db/citus.ts'
@@ -11,6 +12,7 @@ import type { Database } from '../db/database.ts'
 import {
   type Applied,
   findUnchecked,
+  LAST_KNOWN,
   LIST_APPLIED,
   pendingOf,
   readMigrations,
@@ -22,6 +24,18 @@ import { inspectBankClocks } from './bank-clock.ts'
 import { type Answer, columns } from './command.ts'
 import { textOfError } from './faults.ts'
 import type { Check, Finding, State } from './finding.ts'
+import {
+  inspectArchive,
+  inspectCertificates,
+  inspectCollation,
+  inspectConnections,
+  inspectIndexes,
+  inspectServers,
+  inspectSlots,
+  inspectStandbys,
+  inspectTransactions,
+  inspectVacuum,
+} from './postgres-checks.ts'
 import { type Connection, openConnection } from './session.ts'
 
 const MIN_VERSION = 15
@@ -79,11 +93,55 @@ const checkPlace = async (db: Database, config: Config): Promise<Check[]> => [
   await check('settings', () => inspectSettings(db, config)),
   await check('migrations', () => inspectMigrations(db)),
   await check('secret key', () => inspectSecret(db, config)),
+  ...(await checkPostgres(db, config)),
   await check('clock', () => inspectClock(db)),
   await check('provider', () => inspectProvider(db)),
   await check('bank clocks', () => inspectClocks(db, config)),
   await check('work', () => inspectWork(db)),
+  ...(await checkErasures(db)),
 ]
+
+/** An erasure takes a minute, and some more if there are many charges. */
+const LONG_ERASURE_MS = 15 * 60_000
+
+/** Erasures of payers that were interrupted. Mostly there are none, which needs no line. */
+async function checkErasures(db: Database): Promise<Check[]> {
+  const before = new Date(systemClock.now().getTime() - LONG_ERASURE_MS)
+  // If the database does not answer, other checks say so.
+  const left = await listUnfinished(db, before).catch(() => [])
+  if (left.length === 0) return []
+  const ids = [...new Set(left.map(({ companyId }) => companyId))].join(', ')
+  const detail = `Data of payers are not all erased, of ${ids}. Run vintem payer erase again with their tax ids.`
+  return [{ name: 'erasures', state: 'warning', detail }]
+}
+
+/** What may go wrong in PostgreSQL in the long run. */
+const POSTGRES: [name: string, inspect: (db: Database, config: Config) => Promise<Finding>][] = [
+  ['standbys', inspectStandbys],
+  ['slots', (db) => inspectSlots(db)],
+  ['archive', inspectArchive],
+  ['collation', inspectCollation],
+  ['transactions', (db) => inspectTransactions(db)],
+  ['vacuum', (db) => inspectVacuum(db)],
+  ['connections', inspectConnections],
+]
+
+/** What is looked for in our own tables, once they are there. */
+const OWN: [name: string, inspect: (db: Database, config: Config) => Promise<Finding>][] = [
+  ['indexes', inspectIndexes],
+  ['servers', inspectServers],
+  ['certificates', inspectCertificates],
+]
+
+async function checkPostgres(db: Database, config: Config): Promise<Check[]> {
+  // If the database does not answer, the first check says so.
+  const hasTables = await hasTable(db, 'bank_connections').catch(() => false)
+  const found: Check[] = []
+  for (const [name, inspect] of [...POSTGRES, ...(hasTables ? OWN : [])]) {
+    found.push(await check(name, () => inspect(db, config)))
+  }
+  return found
+}
 
 /** Null: Citus does not hold the tables. */
 async function readNode(db: Database) {
@@ -176,6 +234,13 @@ async function inspectMigrations(db: Database): Promise<Finding> {
     ? await db.query<Applied>({ text: LIST_APPLIED })
     : []
   const pending = pendingOf(readMigrations(), applied)
+  const newer = applied.filter(({ version }) => version > LAST_KNOWN)
+  if (newer.length > 0) {
+    return [
+      'warning',
+      `The database has ${newer.length} that this version does not know: replace this clone by the newer one.`,
+    ]
+  }
   if (pending.length > 0) {
     return ['warning', `${pending.length} to apply: run vintem migrate, or start the server.`]
   }

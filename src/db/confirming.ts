@@ -7,7 +7,7 @@ const UNIQUE_VIOLATION = '23505'
 const WRITES = /\b(?:insert|update|delete)\b/i
 
 type Means = {
-  /** Commits something. */
+  /** Commits something, by a connection that nobody keeps while they wait for this commit. */
   write(): Promise<unknown>
   /** Keeps the heartbeat going. */
   watch(): void

@@ -99,6 +99,9 @@ const filesIn = (folder: string): string[] =>
     .sort()
     .map((name) => join(folder, name))
 
+/** The files that make a new database, in their order. */
+export const migrationFiles = (): string[] => [join(FOLDER, BASELINE), ...filesIn(FOLDER)]
+
 function listFiles(folder: string): { old: string[]; all: string[] } {
   const before = join(folder, OLD)
   const old = existsSync(before) ? filesIn(before) : []
@@ -106,7 +109,7 @@ function listFiles(folder: string): { old: string[]; all: string[] } {
 }
 
 /** The number of the last migration when this process began: files may be replaced meanwhile. */
-const LAST_KNOWN = listFiles(FOLDER).all.length
+export const LAST_KNOWN = listFiles(FOLDER).all.length
 
 export function readMigrations(folder = FOLDER): Migration[] {
   const { old, all } = listFiles(folder)
@@ -127,6 +130,15 @@ export type Applied = { version: number; name: string; checksum: string; needs: 
 export const LIST_APPLIED = `select version, name, checksum,
     coalesce((to_jsonb(m) ->> 'needs')::int4, 0) as needs
   from schema_migrations m order by version`
+
+/** The last migration of a database. */
+export async function lastMigration(tx: {
+  query(query: { name: string; text: string }): Promise<Record<string, unknown>[]>
+}): Promise<number> {
+  const text = 'select max(version)::int4 as version from schema_migrations'
+  const [row] = await tx.query({ name: 'last_migration', text })
+  return Number(row!.version)
+}
 
 /** The last migration that a version must know to work on what this one leaves. 0: any version. */
 const needsOf = ({ sql }: Migration): number =>

@@ -31,7 +31,7 @@ type EventRow = Row & {
 }
 
 /** An event as it is stored. Its mode replaces devMode. */
-export type WrittenEvent = Omit<Event, 'devMode'> & { mode: EventMode }
+export type WrittenEvent = Omit<Event, 'devMode' | 'trace'> & { mode: EventMode }
 
 const toEvent = (row: EventRow): WrittenEvent => ({
   companyId: row.company_id,
