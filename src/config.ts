@@ -225,6 +225,8 @@ export type Config = {
   /** Whether nobody has said it, so that it is the address to listen on. */
   isPublicUrlDefault: boolean
   secretKey: Buffer
+  /** The file that it is read from. Null: it is in the environment itself. */
+  secretKeyFile: string | null
   /** Null: mails are kept as files. */
   smtpUrl: string | null
   mailFrom: string
@@ -401,14 +403,25 @@ function readSecretKey(
 ): Buffer {
   const value = text('SECRET_KEY')
   if (value !== null) {
-    const key = readBase64(value)
-    if (key && key.length >= 32) return key
+    const key = readSecretText(value)
+    if (key) return key
     fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
     return Buffer.alloc(0)
   }
   if (local) return localSecretKey(dataDir, (rule) => fault('DATA_DIR', rule))
   fault('SECRET_KEY', `is required with ${databaseSetting}: openssl rand -base64 32`)
   return Buffer.alloc(0)
+}
+
+function secretKeyFileOf(env: Environment, dataDir: string): string | null {
+  if (env.SECRET_KEY) return null
+  return env.SECRET_KEY_FILE ? resolve(env.SECRET_KEY_FILE) : localSecretPath(dataDir)
+}
+
+/** The secret key in a text, as a file of it has it. Null: it is none. */
+export function readSecretText(text: string): Buffer | null {
+  const key = readBase64(text)
+  return key && key.length >= 32 ? key : null
 }
 
 function readDailyMails({ text, integer }: Reader, local: boolean): Config['dailyMails'] {
@@ -474,6 +487,7 @@ export function readConfig(env: Environment): Config {
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
     secretKey: readSecretKey(read, { local, databaseSetting }, dataDir),
+    secretKeyFile: secretKeyFileOf(env, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
     mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
@@ -530,6 +544,18 @@ export const secretFilesOf = (env: Environment = process.env): string[] => [
   ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
 ]
 
+/**
+ * The settings of this process as a file `.env`, for a backup. Of secrets it says only that they
+ * were set: whoever restores has to bring them.
+ */
+export function describeSettings(env: Environment = process.env): string {
+  const lines = NAMES.filter((name) => env[name]).map((name) => {
+    const option: object = OPTIONS[name as OptionName] ?? {}
+    return 'secret' in option ? `# ${name} was set` : `${name}=${JSON.stringify(env[name])}`
+  })
+  return lines.map((line) => `${line}\n`).join('')
+}
+
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env
 
@@ -548,9 +574,11 @@ const listOf = (text: string | null): string[] =>
     .map((item) => item.trim())
     .filter(Boolean)
 
+const localSecretPath = (dataDir: string): string => join(dataDir, 'secret.key')
+
 /** The secret of a data directory, which is made when it is first asked for. */
 function localSecretKey(dataDir: string, fault: (rule: string) => void): Buffer {
-  const path = join(dataDir, 'secret.key')
+  const path = localSecretPath(dataDir)
   try {
     makeFolder(dataDir)
     if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { listCompanies } from '../core/companies/store.ts'
-import { findSecretKeyId, requirePlaces } from '../core/installation.ts'
+import { findBackups, findSecretKeyId, requirePlaces } from '../core/installation.ts'
 import { listUnfinished } from '../core/payers/store.ts'
 import { listMoving } from '../core/places/store.ts'
 import { listSetbacks } from '../core/setbacks.ts'
@@ -98,6 +98,7 @@ const checkPlace = async (db: Database, config: Config): Promise<Check[]> => [
   await check('provider', () => inspectProvider(db)),
   await check('bank clocks', () => inspectClocks(db, config)),
   await check('work', () => inspectWork(db)),
+  await check('backup', () => inspectBackup(db, config)),
   ...(await checkErasures(db)),
 ]
 
@@ -266,6 +267,30 @@ async function inspectClock(db: Database): Promise<Finding> {
   const detail = `This machine and the database are ${apart_ms} ms apart.`
   if (apart_ms < CLOCK_TOLERANCE_MS) return ['ok', detail]
   return ['failed', `${detail} Set both by NTP: charges would expire at the wrong moment.`]
+}
+
+const HOUR_MS = 3_600_000
+/** Somebody who backs up once a day has an hour or two for it. */
+const OLD_BACKUP_H = 26
+
+/** Whether there is a backup from which at most a day would be lost. */
+async function inspectBackup(db: Database, { local }: Config): Promise<Finding> {
+  const isNew = !(await hasColumn(db, 'installation', 'backed_up_at'))
+  const { backedUpAt } = isNew ? { backedUpAt: null } : await findBackups(db)
+  const how = 'Run vintem backup once a day, and try it with vintem restore --verify.'
+  if (!backedUpAt) return [local ? 'ok' : 'warning', `There is no backup. ${how}`]
+  const age_h = Math.floor((systemClock.now().getTime() - backedUpAt.getTime()) / HOUR_MS)
+  const detail = `The last backup is of ${backedUpAt.toISOString()}.`
+  if (age_h < OLD_BACKUP_H) return ['ok', detail]
+  return ['warning', `${detail} There is none since, for ${age_h} hours. ${how}`]
+}
+
+async function hasColumn(db: Database, table: string, column: string): Promise<boolean> {
+  const rows = await db.query({
+    text: `select from pg_attribute where attrelid = to_regclass($1) and attname = $2`,
+    values: [table, column],
+  })
+  return rows.length > 0
 }
 
 async function inspectProvider(db: Database | null): Promise<Finding> {

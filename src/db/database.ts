@@ -196,6 +196,15 @@ export function createTx({ query, wake, notify, last, later }: Parts): ControlTx
   return tx
 }
 
+/** The statements of a connection of one's own, for those who expect a transaction. */
+export const txOn = (client: pg.ClientBase): ControlTx =>
+  createTx({
+    query: async <R extends Row>(query: Query) =>
+      (await client.query<R>(query as pg.QueryConfig)).rows,
+    wake() {},
+    notify() {},
+  })
+
 /** It is the control database too. */
 const asControl = (db: Omit<ControlDatabase, 'control'>): ControlDatabase =>
   Object.assign(db, { control: db as ControlDatabase })

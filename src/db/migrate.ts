@@ -265,6 +265,27 @@ async function takeLock(client: pg.Client, { signal, report }: Migrating): Promi
   }
 }
 
+/**
+ * Keeps others from migrating for as long as the connection lasts: whoever reads whole tables holds
+ * locks, and a change of a table would wait for them, and everybody else for the change. False:
+ * somebody migrates now.
+ */
+export async function holdOffMigrations(client: pg.ClientBase): Promise<boolean> {
+  const found = await client.query<{ taken: boolean }>(
+    'select pg_try_advisory_lock_shared($1) as taken',
+    [LOCK],
+  )
+  return found.rows[0]!.taken
+}
+
+/** Whether nothing is to be done, so that a server starts while a backup holds off migrations. */
+async function isMigrated(client: pg.Client, migrations: Migration[]): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `select to_regclass('schema_migrations') is not null as found`,
+  )
+  return rows[0]!.found && pendingOf(migrations, await listApplied(client)).length === 0
+}
+
 /** Brings the database to this version of the code, and returns the names of the applied files. */
 export function migrate(
   url: string,
@@ -276,6 +297,7 @@ export function migrate(
     const citus = await readCitus(client)
     if (citus?.coordinator) return migrateAtCoordinator(client, url, citus, migrations, by)
     if (citus) await requireOwnSchema(client)
+    if (!citus && (await isMigrated(client, migrations))) return []
     await takeLock(client, by)
     if (citus?.holder) await allowTriggers(client)
     const pending = pendingOf(migrations, await readApplied(client))

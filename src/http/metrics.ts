@@ -4,6 +4,7 @@ import { countDiffering } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import { readQueues } from '../core/due.ts'
 import type { FullApp, FullFront } from '../core/full-app.ts'
+import { findBackups } from '../core/installation.ts'
 import { appsOf } from '../core/places/front.ts'
 import { countMoving } from '../core/places/store.ts'
 import { oldestAsked } from '../core/reconciliation-schedule.ts'
@@ -42,6 +43,7 @@ export function watchInstallation(app: FullFront): void {
     watchBanks(one.metrics.registry, one)
     watchSetbacks(one.metrics.registry, one)
     watchClock(one.metrics.registry, one)
+    watchBackups(one.metrics.registry, one)
   }
   describeBuild(app.metrics.registry)
 }
@@ -110,6 +112,19 @@ function watchClock(registry: Registry, { clockWatch }: FullApp): void {
     help: 'How far the clock of this machine is ahead of the clock of the database',
     async read(gauge) {
       gauge.set(await clockWatch.ahead_s())
+    },
+  })
+}
+
+/** Without a backup it has no value. */
+function watchBackups(registry: Registry, { db }: FullApp): void {
+  readGauge(registry, {
+    name: 'vintem_backup_last_timestamp_seconds',
+    help: 'When the last backup was made, in seconds since 1970',
+    async read(gauge) {
+      const { backedUpAt } = await findBackups(db)
+      if (backedUpAt) gauge.set(backedUpAt.getTime() / 1000)
+      else gauge.remove()
     },
   })
 }

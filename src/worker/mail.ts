@@ -236,13 +236,15 @@ async function attempt(app: FullApp, stores: Stores, mail: DueMail): Promise<Att
   }
 }
 
+type Against = Exclude<MailReason, 'RESTORED'>
+
 /** Why a mail that could be sent is not. Null: it is sent, and was counted. */
 async function reasonAgainst(
   { config, vault, db }: FullApp,
   { take }: Stores,
   mail: DueMail,
   { to, isPlayMoney }: Letter,
-): Promise<MailReason | null> {
+): Promise<Against | null> {
   // On a server with real companies, play money must not reach people who know nothing of it.
   if (isPlayMoney && !config.local && !(await isOwnAddress(db, db.control, mail.companyId, to))) {
     return 'PLAY_MONEY'
@@ -252,7 +254,7 @@ async function reasonAgainst(
   return take(budgetsOf(mail, recipient, config.dailyMails))
 }
 
-async function holdBack(app: FullApp, mail: DueMail, reason: MailReason): Promise<Attempt> {
+async function holdBack(app: FullApp, mail: DueMail, reason: Against): Promise<Attempt> {
   const waits = reason !== 'PLAY_MONEY' && waitsFor(mail.kind, reason)
   const next = waits ? retryAt(mail, app.clock.now()) : null
   if (next === null) return { outcome: 'FAILED', reason }
