@@ -516,18 +516,6 @@ export function loadConfig(): Config {
   return readConfig(process.env)
 }
 
-/**
- * The settings of this process as a file `.env`, for a backup. Of secrets it says only that they
- * were set: whoever restores has to bring them.
- */
-export function describeSettings(env: Environment = process.env): string {
-  const lines = NAMES.filter((name) => env[name]).map((name) => {
-    const option: object = OPTIONS[name as OptionName] ?? {}
-    return 'secret' in option ? `# ${name} was set` : `${name}=${JSON.stringify(env[name])}`
-  })
-  return lines.map((line) => `${line}\n`).join('')
-}
-
 /** What .env has given, and the environment has not. */
 let fromFile: string[] = []
 
@@ -546,6 +534,18 @@ export function secretKeyFile({ dataDir }: Pick<Config, 'dataDir'>): string | nu
   const { SECRET_KEY, SECRET_KEY_FILE } = process.env
   if (SECRET_KEY) return null
   return SECRET_KEY_FILE ? resolve(SECRET_KEY_FILE) : localSecretPath(dataDir)
+}
+
+/**
+ * The settings of this process as a file `.env`, for a backup. Of secrets it says only that they
+ * were set: whoever restores has to bring them.
+ */
+export function describeSettings(env: Environment = process.env): string {
+  const lines = NAMES.filter((name) => env[name]).map((name) => {
+    const option: object = OPTIONS[name as OptionName] ?? {}
+    return 'secret' in option ? `# ${name} was set` : `${name}=${JSON.stringify(env[name])}`
+  })
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 /** The environment without what is in .env. */

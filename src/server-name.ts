@@ -5,7 +5,8 @@ import { VERSION } from './lib/version.ts'
 
 /** What all servers of a database must have in common, besides the secret key. None is a secret. */
 const SHARED: [setting: string, read: (config: Config) => unknown][] = [
-  ['PUBLIC_URL', ({ publicUrl }) => publicUrl],
+  // In local mode it is the port of each server, which a command does not know.
+  ['PUBLIC_URL', ({ publicUrl, isPublicUrlDefault }) => (isPublicUrlDefault ? null : publicUrl)],
   ['PLACES', ({ otherPlaces }) => otherPlaces.length],
   ['MAIL_FROM', ({ mailFrom }) => mailFrom],
   ['MAILS_PER_…', ({ dailyMails }) => dailyMails],

@@ -37,6 +37,8 @@ export type Group = {
   ask<T>(about: Question, timeout_ms: number): Promise<Answered<T>[]>
   /** Calls back with the name and the number of each process that ends. */
   onEnd(listener: (name: string, pid: number) => void): void
+  /** Calls back with the kind of each process that has ended by itself and is started again. */
+  onRestart(listener: (kind: ProcessKind) => void): void
   /**
    * Replaces all processes, one after the other, by those of the version on the disk, with the
    * configuration that it reads. Rejects if one cannot be replaced: it and the others go on.
@@ -82,6 +84,7 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
   const keeper = createLimitKeeper()
   const questions = createQuestions()
   const listeners: ((name: string, pid: number) => void)[] = []
+  const restartListeners: ((kind: ProcessKind) => void)[] = []
   /** While the worker is replaced there are two for a moment. */
   const workers = new Set<(wakes: Wakes) => void>()
   let isStopping = false
@@ -114,7 +117,10 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
   function keep(kind: ProcessKind, name: string): Member {
     const order: StartOrder = { kind, name, ...shared }
     const onStart = (send: SendToChild, pid?: number) => serve(order, send, pid)
-    return { kind, kept: keepProcess({ order, log, onStart }) }
+    const onRestart = () => {
+      for (const listener of restartListeners) listener(kind)
+    }
+    return { kind, kept: keepProcess({ order, log, onStart, onRestart }) }
   }
 
   const apis = Array.from({ length: config.processes }, (_, i) => keep('api', `api ${i + 1}`))
@@ -126,6 +132,9 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
       Promise.all(members.map((member) => questions.ask<T>(member, about, timeout_ms))),
     onEnd: (listener) => {
       listeners.push(listener)
+    },
+    onRestart: (listener) => {
+      restartListeners.push(listener)
     },
     async replaceAll(say) {
       shared = { ...shared, config: await prepareNext(shared, say) }

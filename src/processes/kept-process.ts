@@ -41,6 +41,8 @@ type KeptProcessParts = {
     send: SendToChild,
     pid: number | undefined,
   ): { receive(message: ToParent): void; end(): void }
+  /** It has ended without being told to, and is started again. */
+  onRestart?(): void
 }
 
 /** Sends a message, and calls back when it is written. */
@@ -169,7 +171,7 @@ function sendStart(worker: Worker, start: StartOrder, listener: Listener | null)
   else sendTo(worker, { start })
 }
 
-/** How long is waited before a process is started again: longer each time, unless it ran for long. */
+/** How long is waited before a process is started again. It gets longer each time. */
 function createWaits() {
   let wait_ms = FIRST_WAIT_MS
   return {
@@ -243,6 +245,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
   }
   const start = () => keep(begin(order, null))
   function startAgain(lived_ms: number, how: End): void {
+    parts.onRestart?.()
     const wait_ms = waits.next(lived_ms)
     log.error({ ended: name, ...how, wait_ms }, 'a process has ended and is started again')
     timer = setTimeout(() => {

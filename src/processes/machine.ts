@@ -58,7 +58,7 @@ export function createMachineMetrics(
 }
 
 /** Counts processes that have ended and are started again, by what they are for. */
-export function countRestarts(registry: Registry, group: Pick<Group, 'onEnd'>): void {
+export function countRestarts(registry: Registry, group: Pick<Group, 'onRestart'>): void {
   const restarts = new Counter({
     name: 'vintem_process_restarts_total',
     help: 'Processes that have ended and were started again, by what they are for',
@@ -66,7 +66,7 @@ export function countRestarts(registry: Registry, group: Pick<Group, 'onEnd'>): 
     registers: [registry],
   })
   for (const process of ['api', 'worker']) restarts.inc({ process }, 0)
-  group.onEnd((name) => restarts.inc({ process: name.split(' ')[0]! }))
+  group.onRestart((kind) => restarts.inc({ process: kind }))
 }
 
 /** Whether the machine can do its work: its database, and each of its processes. */

@@ -51,7 +51,7 @@ async function startPrometheus(): Promise<void> {
   const all = [ports.own, ports.closed, ports.several, portOfOther].map(addressOf)
   const config = {
     // A process that is just starting is waited for.
-    global: { scrape_interval: '3s', evaluation_interval: '1s', scrape_timeout: '3s' },
+    global: { scrape_interval: '5s', evaluation_interval: '1s', scrape_timeout: '5s' },
     rule_files: ['rules.yml'],
     scrape_configs: [{ job_name: 'vintem', static_configs: [{ targets: all }] }],
   }

@@ -33,7 +33,7 @@ before(async () => {
   const client = await api.client()
   await client.post('/charge/pix', { amount: 1 })
   const machine = new Registry()
-  countRestarts(machine, { onEnd: () => {} })
+  countRestarts(machine, { onRestart: () => {} })
   shown = `${(await api.operator('/metrics')).text}\n${await machine.metrics()}`
   for (const [, name, type] of shown.matchAll(/^# TYPE (\w+) (\w+)$/gm)) {
     metrics.set(name!, { type: type!, labels: new Set() })

@@ -329,7 +329,8 @@ describe('PostgreSQL', ON_PLAIN, () => {
   test('servers with another version or other settings are named', async () => {
     const own = { ...api.app.config }
     isSilent(await inspectServers(db, own))
-    const other = { ...own, publicUrl: 'https://other.example.com', webhooksPerCompany: 7 }
+    const elsewhere = { publicUrl: 'https://other.example.com', isPublicUrlDefault: false }
+    const other = { ...own, ...elsewhere, webhooksPerCompany: 7 }
     const sent = async (name: string) => {
       const client = new pg.Client({ connectionString: api.databaseUrl, application_name: name })
       await client.connect()

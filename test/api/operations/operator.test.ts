@@ -28,7 +28,7 @@ test('strangers learn whether the service is ready, and operators why and how it
 test('the guide to operation names every metric of ours, and none that does not exist', async () => {
   const api = await startApi()
   const machine = new Registry()
-  countRestarts(machine, { onEnd: () => {} })
+  countRestarts(machine, { onRestart: () => {} })
   const text = `${(await api.operator('/metrics')).text}\n${await machine.metrics()}`
   const ours = [...text.matchAll(/^# TYPE (vintem_\w+) /gm)].map(([, name]) => name)
   const guide = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
