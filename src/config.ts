@@ -9,6 +9,7 @@ import { makeFolder } from './lib/folders.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
+import { readTelemetry, TELEMETRY_OPTIONS, type Telemetry } from './lib/telemetry-options.ts'
 
 /**
  * The only reader of the environment. Each option is listed here once, with its default and its
@@ -30,7 +31,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     default: '10',
     reason:
-      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process.',
+      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process, and those of one more while processes are replaced.',
   },
   PROCESSES: {
     default: '1',
@@ -197,6 +198,7 @@ export const OPTIONS = {
     default: '30',
     reason: 'How long requests in flight may take to finish after SIGTERM or Ctrl-C.',
   },
+  ...TELEMETRY_OPTIONS,
 } as const satisfies Record<string, { default: string; reason: string; secret?: true }>
 
 type OptionName = keyof typeof OPTIONS
@@ -223,6 +225,8 @@ export type Config = {
   /** Whether nobody has said it, so that it is the address to listen on. */
   isPublicUrlDefault: boolean
   secretKey: Buffer
+  /** The file that it is read from. Null: it is in the environment itself. */
+  secretKeyFile: string | null
   /** Null: mails are kept as files. */
   smtpUrl: string | null
   mailFrom: string
@@ -252,6 +256,8 @@ export type Config = {
   allowed: Allowable[]
   logLevel: string
   shutdownSeconds: number
+  /** What is sent to a collector of OpenTelemetry. Null: nothing. */
+  telemetry: Telemetry | null
   /** What is probably a mistake, each a sentence. */
   warnings: string[]
 }
@@ -397,14 +403,25 @@ function readSecretKey(
 ): Buffer {
   const value = text('SECRET_KEY')
   if (value !== null) {
-    const key = readBase64(value)
-    if (key && key.length >= 32) return key
+    const key = readSecretText(value)
+    if (key) return key
     fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
     return Buffer.alloc(0)
   }
   if (local) return localSecretKey(dataDir, (rule) => fault('DATA_DIR', rule))
   fault('SECRET_KEY', `is required with ${databaseSetting}: openssl rand -base64 32`)
   return Buffer.alloc(0)
+}
+
+function secretKeyFileOf(env: Environment, dataDir: string): string | null {
+  if (env.SECRET_KEY) return null
+  return env.SECRET_KEY_FILE ? resolve(env.SECRET_KEY_FILE) : localSecretPath(dataDir)
+}
+
+/** The secret key in a text, as a file of it has it. Null: it is none. */
+export function readSecretText(text: string): Buffer | null {
+  const key = readBase64(text)
+  return key && key.length >= 32 ? key : null
 }
 
 function readDailyMails({ text, integer }: Reader, local: boolean): Config['dailyMails'] {
@@ -470,6 +487,7 @@ export function readConfig(env: Environment): Config {
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
     secretKey: readSecretKey(read, { local, databaseSetting }, dataDir),
+    secretKeyFile: secretKeyFileOf(env, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
     mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
@@ -498,6 +516,7 @@ export function readConfig(env: Environment): Config {
     allowed: readAllowed(read),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
+    telemetry: readTelemetry(read, (name) => readUrl(read, name, ['http:', 'https:']), env),
     warnings: findMisspelt(env),
   }
   if (read.faults.length > 0) throw new ConfigFault([...read.faults, ...config.warnings])
@@ -506,8 +525,35 @@ export function readConfig(env: Environment): Config {
 
 /** Reads the environment of this process. A `.env` file gives what it does not set. */
 export function loadConfig(): Config {
+  const given = new Set(Object.keys(process.env))
   if (existsSync('.env')) loadEnvFile('.env')
+  fromFile = Object.keys(process.env).filter((name) => !given.has(name))
   return readConfig(process.env)
+}
+
+/** What .env has given, and the environment has not. */
+let fromFile: string[] = []
+
+/** What to change in the environment for a process that reads .env anew. */
+export const withoutEnvFile = (): Environment =>
+  Object.fromEntries(fromFile.map((name) => [name, undefined]))
+
+/** The files that hold secrets of this configuration. */
+export const secretFilesOf = (env: Environment = process.env): string[] => [
+  ...(existsSync('.env') ? [resolve('.env')] : []),
+  ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
+]
+
+/**
+ * The settings of this process as a file `.env`, for a backup. Of secrets it says only that they
+ * were set: whoever restores has to bring them.
+ */
+export function describeSettings(env: Environment = process.env): string {
+  const lines = NAMES.filter((name) => env[name]).map((name) => {
+    const option: object = OPTIONS[name as OptionName] ?? {}
+    return 'secret' in option ? `# ${name} was set` : `${name}=${JSON.stringify(env[name])}`
+  })
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 /** The environment without what is in .env. */
@@ -528,9 +574,11 @@ const listOf = (text: string | null): string[] =>
     .map((item) => item.trim())
     .filter(Boolean)
 
+const localSecretPath = (dataDir: string): string => join(dataDir, 'secret.key')
+
 /** The secret of a data directory, which is made when it is first asked for. */
 function localSecretKey(dataDir: string, fault: (rule: string) => void): Buffer {
-  const path = join(dataDir, 'secret.key')
+  const path = localSecretPath(dataDir)
   try {
     makeFolder(dataDir)
     if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)

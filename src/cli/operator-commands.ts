@@ -1,3 +1,4 @@
+import { backup } from './backup.ts'
 import { bankCommands } from './bank.ts'
 import type { Command } from './command.ts'
 import { companyCommands } from './company.ts'
@@ -9,6 +10,8 @@ import { migrateDatabase } from './migrate.ts'
 import { payerCommands } from './payer.ts'
 import { personCommands } from './person.ts'
 import { placeCommands } from './place.ts'
+import { restartServer } from './restart.ts'
+import { restore } from './restore.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
@@ -24,6 +27,9 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...ledgerCommands,
   ...sandboxCommands,
   ...placeCommands,
+  backup,
+  restore,
   migrateDatabase,
+  restartServer,
   doctor,
 ]

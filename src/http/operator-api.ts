@@ -7,13 +7,6 @@ import { listKeys } from '../core/companies/store.ts'
 import { Email, ShortText, TaxId } from '../core/fields.ts'
 import type { FullFront } from '../core/full-app.ts'
 import { listForOperator } from '../core/operator/companies-store.ts'
-import { descending, listOfAll } from '../core/places/across.ts'
-import { clientName } from '../lib/client-name.ts'
-import { type FairQueue, inSlot } from '../lib/fair-queue.ts'
-import { limitFailures } from '../lib/limits.ts'
-import { invalid, problem } from '../lib/problems.ts'
-import { VERSION_NAMES } from '../versions/history.ts'
-import { inputReader } from './input.ts'
 import {
   type MadeCompany,
   type MadeKey,
@@ -23,7 +16,14 @@ import {
   revokeKeys,
   suspendCompanies,
   type WantedCompany,
-} from './operator-companies.ts'
+} from '../core/operator-companies.ts'
+import { descending, listOfAll } from '../core/places/across.ts'
+import { clientName } from '../lib/client-name.ts'
+import { type FairQueue, inSlot } from '../lib/fair-queue.ts'
+import { limitFailures } from '../lib/limits.ts'
+import { invalid, problem } from '../lib/problems.ts'
+import { VERSION_NAMES } from '../versions/history.ts'
+import { inputReader } from './input.ts'
 import { serializerOf } from './serializer.ts'
 
 export const OPERATOR_API = '/operator/api'

@@ -1,17 +1,17 @@
-import { recordActivity } from '../core/activity/record.ts'
-import type { Author } from '../core/activity/rules.ts'
-import type { App } from '../core/app.ts'
-import { waitUntilApplied } from '../core/companies/announce.ts'
-import { createCompany, createKey, revokeKey } from '../core/companies/commands.ts'
-import { type NewCompany, SCOPES, type Scope } from '../core/companies/rules.ts'
-import { findCompany } from '../core/companies/store.ts'
-import { changeSuspension } from '../core/operator/commands.ts'
-import { mailNewKey } from '../core/people/owner-mails.ts'
-import { askAll } from '../core/places/across.ts'
-import { appsOf, type Front } from '../core/places/front.ts'
-import { countCompanies } from '../core/places/store.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { LATEST } from '../versions/history.ts'
+import { recordActivity } from './activity/record.ts'
+import type { Author } from './activity/rules.ts'
+import type { App } from './app.ts'
+import { waitUntilApplied } from './companies/announce.ts'
+import { createCompany, createKey, revokeKey } from './companies/commands.ts'
+import { type NewCompany, SCOPES, type Scope } from './companies/rules.ts'
+import { findCompany } from './companies/store.ts'
+import { changeSuspension } from './operator/commands.ts'
+import { mailNewKey } from './people/owner-mails.ts'
+import { askAll } from './places/across.ts'
+import { appsOf, type Front } from './places/front.ts'
+import { countCompanies } from './places/store.ts'
 
 type OperatorApp = Front<App>
 
@@ -26,7 +26,7 @@ export type MadeCompany = {
 }
 
 /** The class of the advisory locks of ids that are being given to companies. */
-const MAKERS = 1986618991
+const MAKERS = 1986618992
 
 /** Makes a company with its first key, in the place that it names or the one with the fewest. */
 export async function makeCompany(
