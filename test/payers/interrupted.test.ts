@@ -37,6 +37,8 @@ async function shopWithPayer(): Promise<Client> {
   const body = { amount: 500, customer: payer(), externalId: 'de maria' }
   const { id } = (await client.post('/charge/pix', body, { headers })).body.data
   await client.post(`/charge/${id}/cancel`)
+  // The log of requests is written a moment after the answers; an erasure waits longer than that.
+  await app.requestLog.idle()
   assert.deepEqual(tracesIn(await textOf(client)), TRACES)
   return client
 }
