@@ -95,7 +95,7 @@ type Shared = ReturnType<typeof createShared>
 function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
   const { limits = ownLimits, alarm = createAlarm() } = parts
   const { smtpUrl, mailFrom: from, dataDir, mailConnections } = config
-  const vault = createVault(config.secretKey)
+  const vault = createVault(config.secretKey, config.secretKeyNext)
   const folder = join(dataDir, 'mail')
   const mailer = createMailer({ smtpUrl, from, folder, connections: mailConnections, clock })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())

@@ -68,6 +68,12 @@ export const OPTIONS = {
     reason:
       '32 random bytes in base64 (openssl rand -base64 32). Seals payers’ data and hashes keys; keep it outside the database and back it up.',
   },
+  SECRET_KEY_NEXT: {
+    secret: true,
+    default: 'empty: none; local mode: DATA_DIR/secret-next.key, if there is one',
+    reason:
+      'The secret that is to replace SECRET_KEY. All servers have both until "vintem secret rotate" says that the former one can go; then this one becomes SECRET_KEY.',
+  },
   SMTP_URL: {
     secret: true,
     default: 'empty: mails are kept as .eml files in DATA_DIR/mail',
@@ -196,6 +202,8 @@ export type Config = {
   /** Whether nobody has said it, so that it is the address to listen on. */
   isPublicUrlDefault: boolean
   secretKey: Buffer
+  /** The secret that is to replace it, or has just done so. */
+  secretKeyNext: Buffer | null
   /** Null: mails are kept as files. */
   smtpUrl: string | null
   mailFrom: string
@@ -350,20 +358,39 @@ function readMailFrom({ text, fault }: Reader, publicUrl: string): string {
  * because data that is sealed with a generated one is lost together with the machine.
  */
 function readSecretKey(
-  { text, fault }: Reader,
+  read: Reader,
   { local, databaseSetting }: Pick<Config, 'local' | 'databaseSetting'>,
   dataDir: string,
 ): Buffer {
-  const value = text('SECRET_KEY')
-  if (value !== null) {
-    const key = readBase64(value)
-    if (key && key.length >= 32) return key
-    fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
-    return Buffer.alloc(0)
-  }
-  if (local) return localSecretKey(dataDir, (rule) => fault('DATA_DIR', rule))
-  fault('SECRET_KEY', `is required with ${databaseSetting}: openssl rand -base64 32`)
+  const given = readSecret(read, 'SECRET_KEY')
+  if (given) return given
+  if (local) return localSecretKey(dataDir, (rule) => read.fault('DATA_DIR', rule))
+  read.fault('SECRET_KEY', `is required with ${databaseSetting}: openssl rand -base64 32`)
   return Buffer.alloc(0)
+}
+
+/** Null: it is not given. */
+function readSecret(
+  { text, fault }: Reader,
+  name: 'SECRET_KEY' | 'SECRET_KEY_NEXT',
+): Buffer | null {
+  const value = text(name)
+  if (value === null) return null
+  const key = readBase64(value)
+  if (key && key.length >= 32) return key
+  fault(name, 'must be at least 32 bytes in base64: openssl rand -base64 32')
+  return Buffer.alloc(0)
+}
+
+/** In local mode the operator may put it beside the generated one. */
+function readNextSecretKey(read: Reader, local: boolean, dataDir: string): Buffer | null {
+  const given = readSecret(read, 'SECRET_KEY_NEXT')
+  const path = join(dataDir, NEXT_SECRET)
+  if (given || !local || !existsSync(path)) return given
+  const key = readBase64(readFileSync(path, 'utf8'))
+  if (key && key.length >= 32) return key
+  read.fault('DATA_DIR', `${path} must hold at least 32 bytes in base64: openssl rand -base64 32`)
+  return null
 }
 
 function readDailyMails({ text, integer }: Reader, local: boolean): Config['dailyMails'] {
@@ -428,6 +455,7 @@ export function readConfig(env: Environment): Config {
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
     secretKey: readSecretKey(read, { local, databaseSetting }, dataDir),
+    secretKeyNext: readNextSecretKey(read, local, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
     mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
@@ -480,6 +508,9 @@ const listOf = (text: string | null): string[] =>
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean)
+
+/** The file of a data directory with the secret that is to replace the other one. */
+const NEXT_SECRET = 'secret-next.key'
 
 /** The secret of a data directory, which is made when it is first asked for. */
 function localSecretKey(dataDir: string, fault: (rule: string) => void): Buffer {

@@ -34,7 +34,7 @@ export const guardOfPart = (
 export const inProgress = () =>
   problem('idempotency_in_progress', undefined, { 'Retry-After': '1' })
 
-const contextOf = (companyId: Uuid, key: string) => `${companyId}:answer:${key}`
+export const answerContext = (companyId: Uuid, key: string) => `${companyId}:answer:${key}`
 
 export function sealAnswer(
   vault: Vault,
@@ -42,12 +42,12 @@ export function sealAnswer(
   { status, body, warnings }: { status: number; body: string; warnings: string | null },
 ): StoredResponse {
   const { companyId, key, fingerprint } = guard
-  const sealedBody = vault.seal(body, contextOf(companyId, key))
+  const sealedBody = vault.seal(body, answerContext(companyId, key))
   return { key, fingerprint, status, sealedBody, warnings }
 }
 
 export const openAnswer = (vault: Vault, companyId: Uuid, response: StoredResponse): string =>
-  vault.open(response.sealedBody, contextOf(companyId, response.key))
+  vault.open(response.sealedBody, answerContext(companyId, response.key))
 
 const STORED_HOURS = 24
 

@@ -22,16 +22,59 @@ export async function findPlainPagesEnd(tx: Tx): Promise<Date | null> {
   return row?.end ?? null
 }
 
-/** Refuses a database that was set up with another secret: what it sealed could not be opened. */
-export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
+/** What is kept of a secret is sealed for this. */
+export const hashingContext = (keyId: string): string => `hashing:${keyId}`
+
+/** A former secret as it is stored. `gone_at` is null while something may be sealed with it. */
+export type FormerSecret = { id: string; hashing: Buffer; replaced_at: Date; gone_at: Date | null }
+
+/** Former secrets, the oldest first. */
+export const findFormerSecrets = (tx: Tx): Promise<FormerSecret[]> =>
+  tx.query<FormerSecret>({
+    text: 'select id, hashing, replaced_at, gone_at from secret_keys order by replaced_at, id',
+  })
+
+/**
+ * Refuses a database in which something is, or may be, sealed with a secret that is not known: it
+ * could not be opened. A new database is set up with the present secret.
+ */
+export async function requireSameSecret(tx: Tx, vault: Vault): Promise<string> {
   await tx.query({
     text: 'insert into installation (secret_key_id) values ($1) on conflict do nothing',
     values: [vault.keyId],
   })
-  if ((await findSecretKeyId(tx)) === vault.keyId) return
-  throw new ConfigFault([
-    'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.',
-  ])
+  const present = (await findSecretKeyId(tx))!
+  const unknown = (id: string) => !vault.each.some(({ keyId }) => keyId === id)
+  if (unknown(present)) throw new ConfigFault([await describeUnknown(tx, vault)])
+  for (const { id, gone_at } of await findFormerSecrets(tx)) {
+    if (gone_at === null && unknown(id)) throw new ConfigFault([missing(id)])
+  }
+  return present
+}
+
+/** A server that has only the former secret was forgotten when the other one was handed out. */
+async function describeUnknown(tx: Tx, { keyId }: Vault): Promise<string> {
+  const formers = await findFormerSecrets(tx)
+  return formers.some(({ id }) => id === keyId)
+    ? 'SECRET_KEY was replaced by another secret since. Set SECRET_KEY to that one, or SECRET_KEY_NEXT as on the other servers.'
+    : 'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.'
+}
+
+const missing = (id: string): string =>
+  `Something in this database may still be sealed with the former secret ${id}, which is missing. Keep it in SECRET_KEY, with the new one in SECRET_KEY_NEXT, until "vintem secret rotate" says that it can go.`
+
+/** Learns which secret is present, and what is kept of former ones, from the control database. */
+export async function learnSecrets(tx: Tx, vault: Vault): Promise<void> {
+  const present = await requireSameSecret(tx, vault)
+  const formers = await findFormerSecrets(tx)
+  vault.learn(
+    present,
+    formers.map(({ id, hashing, replaced_at: replacedAt }) => ({
+      keyId: id,
+      hashing: vault.open(hashing, hashingContext(id)),
+      replacedAt,
+    })),
+  )
 }
 
 type FirstPlace = { id: string | null; place: number | null; places: number | null }

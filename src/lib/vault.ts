@@ -5,33 +5,21 @@ import {
   createHmac,
   createSecretKey,
   hkdfSync,
-  type KeyObject,
   randomFillSync,
+  timingSafeEqual,
 } from 'node:crypto'
 import { assert } from './assert.ts'
 import { createMemo } from './memo.ts'
 
 /**
- * Keeps what must not be readable in the database. One secret outside of it gives, by derivation, a
- * key for each use; losing the database alone therefore reveals no payer, no API key and no
- * one-time code.
+ * The hashes that one secret makes. They are known of former secrets too, whose hashes nobody can
+ * open and make again.
  */
-export type Vault = {
+export type Hashes = {
   /** Identifies the secret without revealing it: four bytes at the head of every envelope. */
   keyId: string
-  /**
-   * Seals text; `context` (company, row) must be given again to open it, so that rows cannot be
-   * swapped.
-   */
-  seal(text: string, context: string): Buffer
-  open(envelope: Buffer, context: string): string
   /** A keyed hash that finds equal values again without revealing them. */
   index(companyId: string, value: string): Buffer
-  /**
-   * Short keyed hashes of parts of values, of at most 15 bytes each, by which a value is found that
-   * has them. They differ from company to company, and several parts may have the same one.
-   */
-  tokens(companyId: string, parts: string[]): number[]
   /** Recognises a request again; keyed, since what it hashes could be guessed. */
   fingerprint(parts: string[]): Buffer
   /** The stored form of an API key. */
@@ -40,6 +28,54 @@ export type Vault = {
   tag(address: string): string
   /** The stored form of a one-time code; `context` (company, row) ties it to what it is for. */
   hashCode(code: string, context: string): Buffer
+  /**
+   * Hashes a stored hash again, behind the id of this secret. Whoever knows only the secret before
+   * can then no longer find out by guessing what was hashed.
+   */
+  wrap(hash: Buffer): Buffer
+}
+
+/** All that one secret gives. */
+export type Keys = Hashes & {
+  /**
+   * Seals text; `context` (company, row) must be given again to open it, so that rows cannot be
+   * swapped.
+   */
+  seal(text: string, context: string): Buffer
+  open(envelope: Buffer, context: string): string
+  /**
+   * Short keyed hashes of parts of values, of at most 15 bytes each, by which a value is found that
+   * has them. They differ from company to company, and several parts may have the same one.
+   */
+  tokens(companyId: string, parts: string[]): number[]
+  /** What makes its hashes, to be kept when the secret itself is gone. */
+  hashing(): string
+}
+
+/** What is kept of a former secret, and when it was replaced. */
+export type Former = { keyId: string; hashing: string; replacedAt: Date }
+
+/**
+ * Keeps what must not be readable in the database. One secret outside of it gives, by derivation, a
+ * key for each use; losing the database alone therefore reveals no payer, no API key and no
+ * one-time code. While a secret is replaced by another there are two, of which one is present: it
+ * makes all that is new, and either opens what it has sealed.
+ */
+export type Vault = Keys & {
+  /** The present secret first, and then the other one, if there is one. */
+  readonly each: readonly Keys[]
+  /** The secret that was the first. Its hashes name what must keep its name. */
+  readonly first: Hashes
+  /** All forms in which a hash may be stored, the present one first. */
+  forms(hash: (of: Hashes) => Buffer): Buffer[]
+  /** All forms in which a fingerprint that was just made may be stored, the present one first. */
+  formsOf(fingerprint: Buffer): Buffer[]
+  /** Whether an address of something that was made at a moment ends with its tag. */
+  isTag(tag: string, address: string, madeAt: Date): boolean
+  /** Makes another secret the present one. */
+  use(keyId: string): void
+  /** Learns from the database which secret is present, and what is kept of former ones. */
+  learn(presentId: string, formers: Former[]): void
 }
 
 const KEY_ID_BYTES = 4
@@ -79,22 +115,78 @@ function writePart(blocks: Buffer, at: number, part: string): void {
   }
 }
 
-export function createVault(secret: Buffer): Vault {
+/** What each key is for. Their order is that of the bytes which are kept of a former secret. */
+const HASHING = [
+  'blind index',
+  'api keys',
+  'requests',
+  'one-time codes',
+  'page addresses',
+  'stored hashes',
+] as const
+
+type HashingUse = (typeof HASHING)[number]
+type HashingKeys = Record<HashingUse, Buffer>
+
+const deriveFrom = (secret: Buffer, use: string, size: number): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, 'vintem', use, size))
+
+const KEY_BYTES = 32
+
+function readHashing(text: string): HashingKeys {
+  const bytes = Buffer.from(text, 'base64')
+  assert(bytes.length === HASHING.length * KEY_BYTES, 'all keys are kept')
+  const parts = HASHING.map((use, i) => [use, bytes.subarray(i * KEY_BYTES, (i + 1) * KEY_BYTES)])
+  return Object.fromEntries(parts)
+}
+
+function hashesOf(keyId: Buffer, keys: HashingKeys): Hashes {
+  // A key object is prepared once; raw bytes would be at every use, at several times the cost.
+  const hmacBy = (use: HashingUse) => {
+    const key = createSecretKey(keys[use])
+    return () => createHmac('sha256', key)
+  }
+  const indexing = hmacBy('blind index')
+  const hashing = hmacBy('api keys')
+  const recognising = hmacBy('requests')
+  const confirming = hmacBy('one-time codes')
+  const tagging = hmacBy('page addresses')
+  const wrapping = hmacBy('stored hashes')
+  return {
+    keyId: keyId.toString('hex'),
+    // A text that is cut costs less than a buffer of its own for each hash.
+    index: (companyId, value) => {
+      const hash = indexing().update(`${companyId}:${value}`).digest('hex')
+      return Buffer.from(hash.slice(0, 32), 'hex')
+    },
+    fingerprint: (parts) => recognising().update(parts.join('\n')).digest(),
+    hashKey: (key) => hashing().update(key).digest(),
+    // 120 bits are twenty characters, without a rest.
+    tag: (address) => tagging().update(address).digest('base64url').slice(0, 20),
+    hashCode: (code, context) => confirming().update(`${context}:${code}`).digest(),
+    wrap: (hash) => Buffer.concat([keyId, wrapping().update(hash).digest()]),
+  }
+}
+
+/** The id of the secret that has sealed an envelope, or has hashed a hash again. */
+export const keyIdOf = (stored: Buffer): string => stored.toString('hex', 0, KEY_ID_BYTES)
+
+const WRAPPED_BYTES = KEY_ID_BYTES + KEY_BYTES
+/** Whether a hash was hashed again by a secret. Hashes that were not have other lengths. */
+export const isWrappedBy = (keyId: string, hash: Buffer): boolean =>
+  hash.length === WRAPPED_BYTES && keyIdOf(hash) === keyId
+
+export function keysOf(secret: Buffer): Keys {
   assert(secret.length >= 32, 'the secret key has at least 32 bytes')
-  const derive = (use: string, size: number) =>
-    Buffer.from(hkdfSync('sha256', secret, 'vintem', use, size))
+  const derive = (use: string, size: number) => deriveFrom(secret, use, size)
   const nonces = createNonces()
   const keyId = derive('key id', KEY_ID_BYTES)
-  // A key object is prepared once; raw bytes would be at every use, at several times the cost.
-  const keyFor = (use: string): KeyObject => createSecretKey(derive(use, 32))
-  const sealing = keyFor('seal')
-  const indexing = keyFor('blind index')
-  const tokening = keyFor('tokens')
+  const hashing = Object.fromEntries(
+    HASHING.map((use) => [use, derive(use, KEY_BYTES)]),
+  ) as HashingKeys
+  const sealing = createSecretKey(derive('seal', KEY_BYTES))
+  const tokening = createSecretKey(derive('tokens', KEY_BYTES))
   const tokenCiphers = createMemo<Cipheriv>(MAX_TOKEN_CIPHERS)
-  const hashing = keyFor('api keys')
-  const recognising = keyFor('requests')
-  const confirming = keyFor('one-time codes')
-  const tagging = keyFor('page addresses')
 
   function seal(text: string, context: string): Buffer {
     const nonce = nonces.next()
@@ -105,7 +197,7 @@ export function createVault(secret: Buffer): Vault {
   }
 
   function open(envelope: Buffer, context: string): string {
-    assert(envelope.subarray(0, KEY_ID_BYTES).equals(keyId), 'sealed with the present secret key')
+    assert(envelope.subarray(0, KEY_ID_BYTES).equals(keyId), 'sealed with this secret key')
     const nonce = envelope.subarray(KEY_ID_BYTES, KEY_ID_BYTES + NONCE_BYTES)
     const decipher = createDecipheriv('aes-256-gcm', sealing, nonce)
     decipher.setAAD(Buffer.from(context))
@@ -131,21 +223,104 @@ export function createVault(secret: Buffer): Vault {
   }
 
   return {
-    keyId: keyId.toString('hex'),
+    ...hashesOf(keyId, hashing),
     seal,
     open,
     tokens,
-    // A text that is cut costs less than a buffer of its own for each hash.
-    index: (companyId, value) => {
-      const hash = createHmac('sha256', indexing).update(`${companyId}:${value}`).digest('hex')
-      return Buffer.from(hash.slice(0, 32), 'hex')
+    hashing: () => Buffer.concat(HASHING.map((use) => hashing[use])).toString('base64'),
+  }
+}
+
+/** Tags of a former secret count for what was made up to so long after it was replaced. */
+const CLOCKS_DIFFER_MS = 300_000
+
+/** `next` is the secret that is to replace the other one, or has just done so. */
+export function createVault(secret: Buffer, next: Buffer | null = null): Vault {
+  const own = [secret, next].filter((one) => one !== null).map(keysOf)
+  const ownOf = (keyId: string): Keys => {
+    const found = own.find((one) => one.keyId === keyId)
+    assert(found, 'the secret is known')
+    return found
+  }
+  let each = own
+  /** The oldest first. */
+  let known: Hashes[] = own
+  const endOf = new Map<string, Date>()
+  // With several secrets, what a fingerprint was made of, so that its other forms can be made.
+  const partsOf = new WeakMap<Buffer, string[]>()
+
+  /**
+   * Each time that a secret was replaced, stored hashes were hashed again by the next one: those
+   * that were so already, and those that were not. The last replacement may not be over.
+   */
+  function forms(hash: (of: Hashes) => Buffer): Buffer[] {
+    const present = hash(each[0]!)
+    if (known.length === 1) return [present]
+    const plain = known.map((one) => (one.keyId === each[0]!.keyId ? present : hash(one)))
+    let before: Buffer[] = []
+    let wrapped: Buffer[] = []
+    for (let i = 1; i < known.length; i++) {
+      before = wrapped
+      wrapped = [...before, plain[i - 1]!, plain[i]!].map(known[i]!.wrap)
+    }
+    return [present, ...plain.filter((one) => one !== present), ...wrapped, ...before]
+  }
+
+  function fingerprint(parts: string[]): Buffer {
+    const made = each[0]!.fingerprint(parts)
+    if (known.length > 1) partsOf.set(made, parts)
+    return made
+  }
+
+  function use(keyId: string): void {
+    each = [ownOf(keyId), ...own.filter((one) => one.keyId !== keyId)]
+  }
+
+  return {
+    get keyId() {
+      return each[0]!.keyId
     },
-    fingerprint: (parts) => createHmac('sha256', recognising).update(parts.join('\n')).digest(),
-    hashKey: (key) => createHmac('sha256', hashing).update(key).digest(),
-    // 120 bits are twenty characters, without a rest.
-    tag: (address) =>
-      createHmac('sha256', tagging).update(address).digest('base64url').slice(0, 20),
-    hashCode: (code, context) =>
-      createHmac('sha256', confirming).update(`${context}:${code}`).digest(),
+    get each() {
+      return each
+    },
+    get first() {
+      return known[0]!
+    },
+    index: (companyId, value) => each[0]!.index(companyId, value),
+    fingerprint,
+    hashKey: (key) => each[0]!.hashKey(key),
+    tag: (address) => each[0]!.tag(address),
+    hashCode: (code, context) => each[0]!.hashCode(code, context),
+    wrap: (hash) => each[0]!.wrap(hash),
+    seal: (text, context) => each[0]!.seal(text, context),
+    open: (envelope, context) => ownOf(keyIdOf(envelope)).open(envelope, context),
+    tokens: (companyId, parts) => each[0]!.tokens(companyId, parts),
+    hashing: () => each[0]!.hashing(),
+    forms,
+    formsOf(made) {
+      const parts = partsOf.get(made)
+      return parts ? forms((one) => one.fingerprint(parts)) : [made]
+    },
+    isTag: (tag, address, madeAt) =>
+      known.some((one) => {
+        const [given, wanted] = [Buffer.from(tag), Buffer.from(one.tag(address))]
+        const isRight = given.length === wanted.length && timingSafeEqual(given, wanted)
+        return isRight && madeAt.getTime() < (endOf.get(one.keyId)?.getTime() ?? Infinity)
+      }),
+    use,
+    learn(presentId, formers) {
+      use(presentId)
+      const kept = formers.filter(({ keyId }) => keyId !== presentId)
+      for (const { keyId, replacedAt } of kept) {
+        endOf.set(keyId, new Date(replacedAt.getTime() + CLOCKS_DIFFER_MS))
+      }
+      const isNew = ({ keyId }: Keys) => !kept.some((one) => one.keyId === keyId)
+      known = [
+        ...kept.map(({ keyId, hashing }) =>
+          hashesOf(Buffer.from(keyId, 'hex'), readHashing(hashing)),
+        ),
+        ...each.filter(isNew),
+      ]
+    },
   }
 }

@@ -12,7 +12,7 @@ import { runUntilEnd, type Undo } from '../lifetime.ts'
 import { runWorker, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
 import { openChannel } from './channel.ts'
-import type { Question, StartOrder } from './messages.ts'
+import { type Question, receiveConfig, type StartOrder } from './messages.ts'
 import { createFamiliarKeys, createRemoteLimits } from './remote-limits.ts'
 
 type App = ReturnType<typeof createApp>
@@ -29,7 +29,7 @@ export function runChild(): void {
   let end = (code: number): void => process.exit(code)
   const channel = openChannel({
     start(order) {
-      const config = { ...order.config, secretKey: Buffer.from(order.config.secretKey, 'base64') }
+      const config = receiveConfig(order.config)
       const log = createLog(config.logLevel, order.name)
       app = open(order, config, log)
       end = runUntilEnd({

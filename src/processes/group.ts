@@ -4,7 +4,14 @@ import type { Config } from '../config.ts'
 import type { Log } from '../lib/log.ts'
 import { type KeptProcess, keepProcess, type SendToChild } from './kept-process.ts'
 import { createLimitKeeper } from './limit-keeper.ts'
-import type { ProcessKind, Question, StartOrder, ToParent, Wakes } from './messages.ts'
+import {
+  type ProcessKind,
+  type Question,
+  type StartOrder,
+  sendConfig,
+  type ToParent,
+  type Wakes,
+} from './messages.ts'
 import { createWakeSender } from './wake-sender.ts'
 
 /** How long processes may take to end after the time that requests in flight are given. */
@@ -62,7 +69,7 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
   let wakeWorker = (_: Wakes): void => {}
   const shared = {
     databaseUrl,
-    config: { ...config, secretKey: config.secretKey.toString('base64') },
+    config: sendConfig(config),
   }
 
   /** What is done with the messages of a process. */

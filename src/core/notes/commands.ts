@@ -16,8 +16,6 @@ export type Note = Omit<store.StoredNote, 'sealed'> & { text: string }
 
 type Writer = { id: Uuid; name: string }
 
-const contextOf = ({ companyId, id }: Pick<Note, 'companyId' | 'id'>) => `${companyId}:note:${id}`
-
 /** The notes on a record, the newest first. */
 export async function readNotes(
   { db, vault }: { db: Tx; vault: Vault },
@@ -26,7 +24,7 @@ export async function readNotes(
   const found = await store.list(db, companyId, { ...of, limit: MAX_NOTES, after: null })
   return found.map(({ sealed, ...note }) => ({
     ...note,
-    text: vault.open(sealed, contextOf(note)),
+    text: vault.open(sealed, store.noteContext(note)),
   }))
 }
 
@@ -53,7 +51,7 @@ export async function addNote(
     ...of,
     authorId: author.id,
     authorName: author.name,
-    sealed: vault.seal(text.toWellFormed(), contextOf({ companyId, id })),
+    sealed: vault.seal(text.toWellFormed(), store.noteContext({ companyId, id })),
     createdAt: now,
   })
   return id

@@ -13,6 +13,7 @@ import type { Company } from '../companies/rules.ts'
 import { findCompanies } from '../companies/store.ts'
 import { type MatchResult, matchGroups, type PaymentGroup } from './match.ts'
 import { findPaidCharges } from './paid-charges.ts'
+import { callbackContext } from './sealing.ts'
 import {
   type DueCallback,
   findNamed,
@@ -330,8 +331,6 @@ function createProcessing(means: Means): CallbackBatchers['process'] {
   return Object.assign(start, { idle, isFull })
 }
 
-const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:callback:${id}`
-
 /**
  * Receives a bank's callback: when this resolves it is stored, and the bank may be answered.
  * `processed` resolves when the bank has confirmed what the callback names and it is recorded, or
@@ -361,7 +360,7 @@ export async function storeCallback(
   const named = namedIn(body)
   if (namesOf(named).length === 0) return null
   const [id, receivedAt] = [newId(), app.systemClock.now()]
-  const sealed = app.vault.seal(JSON.stringify(body), contextOf(companyId, id))
+  const sealed = app.vault.seal(JSON.stringify(body), callbackContext(companyId, id))
   const nextAttemptAt = new Date(receivedAt.getTime() + FIRST_LEASE_MS)
   await app.callbacks.store({ companyId, id, provider, sealed, receivedAt, nextAttemptAt })
   return { companyId, id, provider, ...named }
@@ -399,4 +398,4 @@ async function processAgain(app: AppWithCallbacks, due: DueCallback): Promise<Ca
 }
 
 const openNamed = ({ vault }: Uses<'vault'>, { companyId, id, sealed }: DueCallback): Named =>
-  namedIn(JSON.parse(vault.open(sealed, contextOf(companyId, id))))
+  namedIn(JSON.parse(vault.open(sealed, callbackContext(companyId, id))))

@@ -8,7 +8,7 @@ import type { Company } from '../companies/rules.ts'
 import { type AboutChange, composeFactorChange, type FactorChange } from '../letters/people.ts'
 import { queueMails } from '../mails/store.ts'
 import { LINK_MS } from './links.ts'
-import { FACTOR_WAIT_MS, type Person, type Session } from './rules.ts'
+import { FACTOR_WAIT_MS, type Person, type Session, totpContext } from './rules.ts'
 import * as store from './second-factors-store.ts'
 import { deleteSessions } from './store.ts'
 
@@ -39,8 +39,6 @@ const TOTP_SECRET_BYTES = 20
 const TOTP_WINDOW = 1
 /** A longer label makes the QR image hard to scan. */
 const MAX_TOTP_LABEL = 100
-
-const totpContext = ({ id }: Pick<Person, 'id'>): string => `totp:${id}`
 
 /** A new secret for the app that makes codes, sealed for this person. */
 const newTotpSecret = (vault: Vault, person: Pick<Person, 'id'>): Buffer =>
