@@ -9,6 +9,7 @@ import { migrateDatabase } from './migrate.ts'
 import { personCommands } from './person.ts'
 import { placeCommands } from './place.ts'
 import { sandboxCommands } from './sandbox.ts'
+import { secretCommands } from './secret.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
 /** The commands of whoever runs the installation. They open its database. */
@@ -22,6 +23,7 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...ledgerCommands,
   ...sandboxCommands,
   ...placeCommands,
+  ...secretCommands,
   migrateDatabase,
   doctor,
 ]

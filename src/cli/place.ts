@@ -1,6 +1,6 @@
 import { loadConfig } from '../config.ts'
 import { recordActivity } from '../core/activity/record.ts'
-import { requireSameSecret } from '../core/installation.ts'
+import { findFormerSecrets, requireSameSecret } from '../core/installation.ts'
 import { cancelMove, type Moved, moveCompany } from '../core/moves/move.ts'
 import { locate } from '../core/places/directory.ts'
 import { countCompanies, findKnown, listMoving } from '../core/places/store.ts'
@@ -146,6 +146,10 @@ const move: Command = {
 }
 
 async function moveTyped({ db, databases, urls }: Session, text: string, to: number) {
+  const formers = await findFormerSecrets(databases[0]!)
+  if (formers.some(({ gone_at }) => gone_at === null)) {
+    throw new Refusal('A secret is being replaced. Finish that first with "vintem secret rotate".')
+  }
   if (!databases[to - 1]) {
     throw new Refusal(`There are the places 1 to ${databases.length}. See "vintem place list".`)
   }

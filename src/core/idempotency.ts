@@ -21,13 +21,16 @@ export type StoredResponse = {
 /** A client's Idempotency-Key, and the request that it belongs to. */
 export type IdempotencyRef = Pick<StoredResponse, 'key' | 'fingerprint'>
 
-/** The key of a part of a request, which no client can send, because it is made with our secret. */
+/**
+ * The key of a part of a request, which no client can send, because it is made with our secret: the
+ * first one, so that a retry finds it when the secret was replaced.
+ */
 export const guardOfPart = (
   vault: Vault,
   { key, fingerprint }: IdempotencyRef,
   part: string,
 ): IdempotencyRef => ({
-  key: `part:${vault.fingerprint([key, part]).toString('base64url')}`,
+  key: `part:${vault.first.fingerprint([key, part]).toString('base64url')}`,
   fingerprint,
 })
 
@@ -157,7 +160,9 @@ export function runOnce<T>(
   return db.transaction(async (tx, control) => {
     if (!(await claim(tx, companyId, key, fingerprint, now))) {
       const [stored] = await findMany(tx, [{ companyId, key, now }])
-      if (!stored?.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
+      if (!stored || !vault.isSameRequest(stored.fingerprint, fingerprint)) {
+        throw problem('idempotency_key_reused')
+      }
       return JSON.parse(openAnswer(vault, companyId, stored))
     }
     const answer = await act(tx, control)

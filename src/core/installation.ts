@@ -34,41 +34,46 @@ export const findFormerSecrets = (tx: Tx): Promise<FormerSecret[]> =>
     text: 'select id, hashing, replaced_at, gone_at from secret_keys order by replaced_at, id',
   })
 
-/**
- * Refuses a database in which something is, or may be, sealed with a secret that is not known: it
- * could not be opened. A new database is set up with the present secret.
- */
-export async function requireSameSecret(tx: Tx, vault: Vault): Promise<string> {
-  await tx.query({
-    text: 'insert into installation (secret_key_id) values ($1) on conflict do nothing',
-    values: [vault.keyId],
-  })
-  const present = (await findSecretKeyId(tx))!
-  const unknown = (id: string) => !vault.each.some(({ keyId }) => keyId === id)
-  if (unknown(present)) throw new ConfigFault([await describeUnknown(tx, vault)])
-  for (const { id, gone_at } of await findFormerSecrets(tx)) {
-    if (gone_at === null && unknown(id)) throw new ConfigFault([missing(id)])
+/** What is wrong with the secrets that are known, for a database. Null: nothing. */
+export async function secretFault(tx: Tx, { keyId, each }: Vault): Promise<string | null> {
+  const isKnown = (id: string) => each.some((one) => one.keyId === id)
+  const formers = await findFormerSecrets(tx)
+  const present = await findSecretKeyId(tx)
+  if (present !== null && !isKnown(present)) {
+    // A server that was forgotten when the other secret was handed out.
+    return formers.some(({ id }) => id === keyId) ? REPLACED : OTHER
   }
-  return present
+  const lost = formers.find(({ id, gone_at }) => gone_at === null && !isKnown(id))
+  return lost ? missing(lost.id) : null
 }
 
-/** A server that has only the former secret was forgotten when the other one was handed out. */
-async function describeUnknown(tx: Tx, { keyId }: Vault): Promise<string> {
-  const formers = await findFormerSecrets(tx)
-  return formers.some(({ id }) => id === keyId)
-    ? 'SECRET_KEY was replaced by another secret since. Set SECRET_KEY to that one, or SECRET_KEY_NEXT as on the other servers.'
-    : 'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.'
-}
+const OTHER =
+  'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.'
+const REPLACED =
+  'SECRET_KEY was replaced by another secret since. Set SECRET_KEY to that one, or SECRET_KEY_NEXT as on the other servers.'
 
 const missing = (id: string): string =>
   `Something in this database may still be sealed with the former secret ${id}, which is missing. Keep it in SECRET_KEY, with the new one in SECRET_KEY_NEXT, until "vintem secret rotate" says that it can go.`
 
+/**
+ * Refuses a database in which something is, or may be, sealed with a secret that is not known: it
+ * could not be opened. A new database is set up with the present secret.
+ */
+export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
+  await tx.query({
+    text: 'insert into installation (secret_key_id) values ($1) on conflict do nothing',
+    values: [vault.keyId],
+  })
+  const fault = await secretFault(tx, vault)
+  if (fault) throw new ConfigFault([fault])
+}
+
 /** Learns which secret is present, and what is kept of former ones, from the control database. */
 export async function learnSecrets(tx: Tx, vault: Vault): Promise<void> {
-  const present = await requireSameSecret(tx, vault)
+  await requireSameSecret(tx, vault)
   const formers = await findFormerSecrets(tx)
   vault.learn(
-    present,
+    (await findSecretKeyId(tx))!,
     formers.map(({ id, hashing, replaced_at: replacedAt }) => ({
       keyId: id,
       hashing: vault.open(hashing, hashingContext(id)),

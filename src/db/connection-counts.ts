@@ -15,8 +15,11 @@ export const undivided = (poolSize: number): Connections => ({
   long: 6,
 })
 
-/** Listens to changes, asks whether the database can be written to, and whether it answers. */
-const WATCHING = 3
+/**
+ * Listens to changes, follows which secret is present, asks whether the database can be written to,
+ * and whether it answers.
+ */
+const WATCHING = 4
 
 /** Each process for requests gets so many at least: beside one in use, one is free for others. */
 const LEAST_FOR_REQUESTS = 2
@@ -44,7 +47,8 @@ const sumOf = (connections: Connections): number =>
 
 /**
  * The most connections of all processes of one machine together. The last `WATCHING` is for the
- * tasks' process and the parent: one to watch the database from each, and one for `/ready`.
+ * tasks' process and the parent: one to watch the database from each, one for `/ready`, and one
+ * that follows the secret for the tasks.
  */
 export function mostConnections(poolSize: number, processes: number): number {
   if (processes === 1) return sumOf(undivided(poolSize)) + WATCHING

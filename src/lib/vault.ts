@@ -70,6 +70,10 @@ export type Vault = Keys & {
   forms(hash: (of: Hashes) => Buffer): Buffer[]
   /** All forms in which a fingerprint that was just made may be stored, the present one first. */
   formsOf(fingerprint: Buffer): Buffer[]
+  /** The form of a fingerprint that stays when a secret is replaced. */
+  firstFormOf(fingerprint: Buffer): Buffer
+  /** Whether a stored fingerprint is of the request of one that was just made. */
+  isSameRequest(stored: Buffer, made: Buffer): boolean
   /** Whether an address of something that was made at a moment ends with its tag. */
   isTag(tag: string, address: string, madeAt: Date): boolean
   /** Makes another secret the present one. */
@@ -272,6 +276,11 @@ export function createVault(secret: Buffer, next: Buffer | null = null): Vault {
     return made
   }
 
+  function formsOf(made: Buffer): Buffer[] {
+    const parts = partsOf.get(made)
+    return parts ? forms((one) => one.fingerprint(parts)) : [made]
+  }
+
   function use(keyId: string): void {
     each = [ownOf(keyId), ...own.filter((one) => one.keyId !== keyId)]
   }
@@ -297,10 +306,13 @@ export function createVault(secret: Buffer, next: Buffer | null = null): Vault {
     tokens: (companyId, parts) => each[0]!.tokens(companyId, parts),
     hashing: () => each[0]!.hashing(),
     forms,
-    formsOf(made) {
+    formsOf,
+    firstFormOf(made) {
       const parts = partsOf.get(made)
-      return parts ? forms((one) => one.fingerprint(parts)) : [made]
+      return parts ? known[0]!.fingerprint(parts) : made
     },
+    isSameRequest: (stored, made) =>
+      stored.equals(made) || formsOf(made).some((form) => form.equals(stored)),
     isTag: (tag, address, madeAt) =>
       known.some((one) => {
         const [given, wanted] = [Buffer.from(tag), Buffer.from(one.tag(address))]

@@ -8,7 +8,14 @@ import { type Person, type Private, pickPrivate } from './rules.ts'
  * One that was just sealed has the index of its phone too, which is empty without a phone, and the
  * tokens of the parts by which people are found, as PostgreSQL reads an array.
  */
-export type SealedPerson = { index: Buffer; sealed: Buffer; phoneIndex?: Buffer; tokens?: string }
+export type SealedPerson = {
+  index: Buffer
+  sealed: Buffer
+  phoneIndex?: Buffer
+  tokens?: string
+  /** While a secret is replaced: by which the person may be known already. */
+  otherIndexes?: Buffer[]
+}
 
 // Names the person by the blind index: a sealed person that is copied to the row of another person
 // or company cannot be opened.
@@ -22,7 +29,11 @@ function sealText(vault: Vault, companyId: Uuid, person: Person, text: string): 
   const index = vault.index(companyId, person.taxId)
   const sealed = vault.seal(text, personContext(companyId, index))
   const phoneIndex = indexPhone(vault, companyId, person.phone)
-  return { index, sealed, phoneIndex, tokens: tokensOf(vault, companyId, partsOf(person)) }
+  const tokens = tokensOf(vault, companyId, partsOf(person))
+  const [, ...others] = vault.each
+  if (others.length === 0) return { index, sealed, phoneIndex, tokens }
+  const otherIndexes = others.map((keys) => keys.index(companyId, person.taxId))
+  return { index, sealed, phoneIndex, tokens, otherIndexes }
 }
 
 /** Lets people be found by parts of what is known of them, without storing these. */
@@ -33,7 +44,8 @@ export const tokensOf = (keys: Keys, companyId: Uuid, parts: string[]): string =
 type SealedPayer = { person: SealedPerson; emailIndex: Buffer | null }
 
 const MAX_LATELY = 4096
-const lately = new WeakMap<Vault, Memo<SealedPayer>>()
+/** By the present secret: what another one has sealed is not used again. */
+const lately = new WeakMap<Keys, Memo<SealedPayer>>()
 
 /**
  * Seals the payer of a charge. If the same company has lately named the same payer with the same
@@ -42,8 +54,9 @@ const lately = new WeakMap<Vault, Memo<SealedPayer>>()
  */
 export function sealPayer(vault: Vault, companyId: Uuid, person: Person): SealedPayer {
   const text = JSON.stringify(pickPrivate(person))
-  const memo = lately.get(vault) ?? createMemo<SealedPayer>(MAX_LATELY)
-  lately.set(vault, memo)
+  const [present] = vault.each
+  const memo = lately.get(present!) ?? createMemo<SealedPayer>(MAX_LATELY)
+  lately.set(present!, memo)
   return memo.of(companyId + text + person.name, () => ({
     person: sealText(vault, companyId, person, text),
     emailIndex: person.email === undefined ? null : indexEmail(vault, companyId, person.email),

@@ -1,4 +1,4 @@
-import { companyTableOf, type Part } from '../../db/columns.ts'
+import { companyTableOf, newestOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -78,7 +78,9 @@ export async function list(
   companyId: Uuid,
   { taxId, ...filter }: RecipientFilter,
 ): Promise<Recipient[]> {
-  const index = taxId === null ? null : vault.index(companyId, taxId)
-  const found = await RECIPIENT.list(tx, companyId, { ...filter, index })
+  const indexes = taxId === null ? [null] : vault.each.map((keys) => keys.index(companyId, taxId))
+  const found = await newestOf(indexes, filter.limit, (index) =>
+    RECIPIENT.list(tx, companyId, { ...filter, index }),
+  )
   return found.map((stored) => open(vault, stored))
 }

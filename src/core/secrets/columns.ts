@@ -258,6 +258,7 @@ export const SEALED: readonly SealedTable[] = [
     sealed: { sealed_body: (row) => answerContext(companyOf(row), row.key as string) },
     computed: {},
     hashed: ['fingerprint'],
+    batch: 50,
   },
   { name: 'charge_plans', key: BY_ID, sealed: {}, computed: {}, hashed: ['fingerprint'] },
   {

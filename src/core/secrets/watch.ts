@@ -1,0 +1,85 @@
+import type { Tx } from '../../db/database.ts'
+import { type Notifications, openNotifications } from '../../db/notifications.ts'
+import { describeError, type Log } from '../../lib/log.ts'
+import type { Vault } from '../../lib/vault.ts'
+import { findSecretKeyId, learnSecrets } from '../installation.ts'
+
+/** Where it is announced that another secret is present. */
+const CHANNEL = 'vintem_secret'
+/** A process shows by the name of a connection which secrets it knows, the present one first. */
+const NAME = 'vintem keys'
+
+const nameOf = ({ each }: Vault): string => [NAME, ...each.map(({ keyId }) => keyId)].join(' ')
+
+/** Announces, in the transaction of the change, that another secret is present. */
+export const announceSecret = (tx: Tx, keyId: string) =>
+  tx.query({ text: 'select pg_notify($1, $2)', values: [CHANNEL, keyId] })
+
+/**
+ * Follows which secret is present, and shows by its connection to the control database that it does.
+ * Whoever replaces a secret waits until no process shows the former one first. Resolves when the
+ * connection is there, so that a process that begins to work is seen. While it is lost, so is what
+ * it shows, and the present secret is read again as soon as it is back.
+ */
+export async function followSecret(
+  { db, vault, log }: { db: Tx; vault: Vault; log: Log },
+  url: string,
+): Promise<() => Promise<void>> {
+  await learnSecrets(db, vault)
+  const started = Promise.withResolvers<void>()
+  let isClosed = false
+  let shownName = nameOf(vault)
+  let shown = show()
+
+  function show(): Notifications {
+    const lost = (error: Error) =>
+      log.warn(describeError(error), 'the connection that follows the present secret was lost')
+    const notifications = openNotifications(url, nameOf(vault), [CHANNEL], lost)
+    notifications.on(CHANNEL, () => {
+      read(notifications).catch((error) =>
+        log.warn(describeError(error), 'the present secret could not be read'),
+      )
+    })
+    return notifications
+  }
+
+  async function read(notifications: Notifications): Promise<void> {
+    if (isClosed || !notifications.alive()) return
+    const present = await findSecretKeyId(db)
+    const isKnown = vault.each.some(({ keyId }) => keyId === present)
+    if (!isClosed && present !== null && present !== vault.keyId && isKnown) {
+      vault.use(present)
+      log.info({ secret: present }, 'another secret is present')
+    }
+    started.resolve()
+    if (isClosed || shown !== notifications || nameOf(vault) === shownName) return
+    // A connection keeps its name, so another one takes its place.
+    shownName = nameOf(vault)
+    shown = show()
+    await notifications.close()
+  }
+
+  await started.promise
+  return async () => {
+    isClosed = true
+    await shown.close()
+  }
+}
+
+/** A running process, by its connection: the ids of the secrets that it knows. */
+export type Follower = { keyIds: string[]; address: string; pid: number }
+
+/** The processes that are connected to the control database. */
+export async function listFollowers(tx: Tx): Promise<Follower[]> {
+  const rows = await tx.query<{ name: string; address: string | null; pid: number }>({
+    text: `select application_name as name, host(client_addr) as address, pid
+           from pg_stat_activity
+           where application_name ^@ $1 and datname = current_database() order by pid`,
+    values: [NAME],
+  })
+  return rows.map(({ name, address, pid }) => ({
+    keyIds: name.slice(NAME.length).trim().split(' '),
+    address: address ?? 'this machine',
+    pid,
+  }))
+}
