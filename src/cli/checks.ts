@@ -207,6 +207,7 @@ async function inspectSecret(db: Database, { secretKey, secretKeyNext }: Config)
     return ['warning', `${vault.keyId} in SECRET_KEY was replaced, and can go. ${THEN}`]
   }
   if (secretKeyNext === null) return ['ok', `It is ${known}, the present one of this database.`]
+  if (vault.each.length === 1) return ['warning', 'SECRET_KEY_NEXT is SECRET_KEY: leave it out.']
   return formers.some(({ id }) => id === vault.each[1]!.keyId)
     ? ['warning', 'SECRET_KEY_NEXT is a former secret, and can go.']
     : ['warning', 'SECRET_KEY_NEXT is set: vintem secret rotate makes it the present secret.']

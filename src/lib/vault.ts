@@ -240,7 +240,8 @@ const CLOCKS_DIFFER_MS = 300_000
 
 /** `next` is the secret that is to replace the other one, or has just done so. */
 export function createVault(secret: Buffer, next: Buffer | null = null): Vault {
-  const own = [secret, next].filter((one) => one !== null).map(keysOf)
+  // For a moment both settings may be the same secret.
+  const own = next === null || next.equals(secret) ? [keysOf(secret)] : [secret, next].map(keysOf)
   const ownOf = (keyId: string): Keys => {
     const found = own.find((one) => one.keyId === keyId)
     assert(found, 'the secret is known')
