@@ -208,6 +208,7 @@ const MAY_USE: Record<string, string[]> = {
   'request-log': ['app.ts', 'fields.ts'],
   'saved-views.ts': [],
   secrets: [
+    'activity',
     'banks',
     'charges',
     'customers',

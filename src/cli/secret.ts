@@ -9,7 +9,7 @@ import {
 } from '../core/secrets/rotate.ts'
 import { listFollowers } from '../core/secrets/watch.ts'
 import { type Command, columns, type Print, Refusal } from './command.ts'
-import { type Session, withDatabase } from './session.ts'
+import { commandAuthor, type Session, withDatabase } from './session.ts'
 
 /** How often it is said how far a table is. */
 const SAID_MS = 2_000
@@ -25,7 +25,8 @@ const rotateCommand: Command = {
       const say = (line: string) => void print(`${line}\n`)
       const report = reporter(print)
       const wait = (ms: number) => pause(ms)
-      const rotated = await rotate({ databases, vault, report, say, pause: wait })
+      const author = commandAuthor()
+      const rotated = await rotate({ databases, vault, author, report, say, pause: wait })
       if (rotated) return { json: rotated, text: describeRotated(rotated) }
       throw new Refusal(
         'SECRET_KEY_NEXT is missing: the secret that is to replace SECRET_KEY. Make one with "openssl rand -base64 32", and set it on every server first.',

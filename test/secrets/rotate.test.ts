@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
+import { SERVICE } from '../../src/core/activity/rules.ts'
 import { openConnection } from '../../src/core/banks/commands.ts'
 import { checkoutUrl } from '../../src/core/charges/addresses.ts'
 import { findPeople } from '../../src/core/customers/search.ts'
@@ -37,6 +38,7 @@ await learnSecrets(databases[0]!, api.app.vault)
 const rotationOf = (of: TestApi): Rotation => ({
   databases: appsOf(of.app).map(({ db }) => db),
   vault: of.app.vault,
+  author: SERVICE,
   report() {},
   say() {},
   pause: async () => {},

@@ -1,3 +1,4 @@
+import { SERVICE } from '../../src/core/activity/rules.ts'
 import { learnSecrets } from '../../src/core/installation.ts'
 import { rotate } from '../../src/core/secrets/rotate.ts'
 import { openDatabase } from '../../src/db/database.ts'
@@ -12,6 +13,7 @@ await learnSecrets(databases[0]!, vault)
 const rotated = await rotate({
   databases,
   vault,
+  author: SERVICE,
   report: (progress) => process.stdout.write(`${JSON.stringify(progress)}\n`),
   say: (line) => process.stdout.write(`${line}\n`),
   pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),

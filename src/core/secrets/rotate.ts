@@ -1,6 +1,8 @@
 import type { Database, Tx } from '../../db/database.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { recordForInstallation } from '../activity/record.ts'
+import type { Author } from '../activity/rules.ts'
 import { findFormerSecrets, hashingContext } from '../installation.ts'
 import { listMoving } from '../places/store.ts'
 import { SEALED, type SealedTable } from './columns.ts'
@@ -16,6 +18,8 @@ export type Rotation = {
   /** Of all places, the control database first. */
   databases: Database[]
   vault: Vault
+  /** Who has given the command. */
+  author: Author
   report(progress: Progress): void
   /** Says what is waited for. */
   say(line: string): void
@@ -64,14 +68,18 @@ async function unfinished({ databases }: Rotation): Promise<string | null> {
 
 /** Makes the other secret the present one in the control database, if all processes know it. */
 async function begin(rotation: Rotation): Promise<string | null> {
-  const { databases, vault } = rotation
+  const { databases, vault, author } = rotation
   const [present, next] = vault.each
   if (!next) return null
   await requireQuiet(databases)
   if (await reopen(rotation, next.keyId)) return next.keyId
   await requireKnown(rotation, next.keyId)
   vault.use(next.keyId)
-  await databases[0]!.transaction((tx) => store(tx, vault, present!.keyId))
+  await databases[0]!.transaction(async (tx, control) => {
+    await store(tx, vault, present!.keyId)
+    const details = { former: present!.keyId, present: next.keyId }
+    await recordForInstallation(control, author, { action: 'secret.rotate', details })
+  })
   return present!.keyId
 }
 
