@@ -8,6 +8,7 @@ import { insertCallbacks } from '../../src/core/payments/store.ts'
 import { indexStop } from '../../src/core/reminders/stops.ts'
 import { insertStop } from '../../src/core/reminders/store.ts'
 import { saveView } from '../../src/core/saved-views.ts'
+import { findProfile } from '../../src/provider/bacen/profiles.ts'
 import { prepare, TRIES } from '../api/every-route.ts'
 import { type Client, payer, type TestApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
@@ -45,7 +46,7 @@ async function addSealed(api: TestApi, client: Client, { person }: Member): Prom
   })
   const owner = { db, vault, companyId: company.id, personId: person.id }
   await saveView(owner, 'charges', { name: 'Hoje', filters: { taxId: payer().taxId } }, now)
-  const connection = { profile: { name: 'custom', baseUrl: 'https://bank' }, clientId: 'c' }
+  const connection = { profile: findProfile('efi')!, clientId: 'c' }
   const bank = { ...connection, payouts: 'manual', certificateEndsAt: new Date('2036-01-01') }
   await db.transaction((tx) => connectBank(tx, vault, company.id, bank as never, now))
   const id = randomUUID()
@@ -67,6 +68,6 @@ async function changeTaxId(client: Client): Promise<void> {
     status: 'ACTIVE',
   })
   const { id } = made.body.data ?? made.body
-  const changed = await client.put(`/client/${id}`, { taxId: '11144477735' })
+  const changed = await client.put('/client', { id, taxId: '11144477735' })
   assert.equal(changed.status, 200, changed.text)
 }

@@ -117,7 +117,7 @@ async function prepareAll() {
 async function requireAll(of: TestApi): Promise<void> {
   const own = at(of, shop)
   const { body } = await own.get(`/charge/${made.keyed.body.data.id}`)
-  assert.equal(body.data.customer.taxId, MARIA.taxId)
+  assert.equal(body.data.customer.taxId, '***.***.247-25')
   for (const query of [`taxId=${MARIA.taxId}`, `email=${MARIA.email}`]) {
     const found = await own.get(`/charge?${query}`)
     assert.equal(found.body.data.length, 3, `${query} ${found.text}`)
@@ -125,7 +125,7 @@ async function requireAll(of: TestApi): Promise<void> {
   assert.equal((await own.get(`/client?taxId=${MARIA.taxId}`)).body.data.length, 1)
   const { db, vault } = (await of.app.places.find(shop.company.id))!
   const where = { db, vault, companyId: shop.company.id, isMasked: false }
-  for (const text of ['529.982.247-25', '11987654321', '4321', 'arecida', 'maria.ferr', '98224']) {
+  for (const text of ['529.982.247-25', '11987654321', '4321', 'arecida', 'maria.ferr', '24725']) {
     const { customers } = await findPeople(where, text, 5)
     assert.deepEqual(
       customers.map(({ phone }) => phone?.replaceAll(/\D/g, '').slice(-11)),
@@ -151,7 +151,7 @@ async function requireAll(of: TestApi): Promise<void> {
   assert.equal(blind.body.data.id, made.first.body.data.id)
   const other = await own.post(
     '/charge/pix',
-    { ...made.order, amount: 1 },
+    { ...made.order, amount: 4300 },
     { headers: { 'Idempotency-Key': 'k1' } },
   )
   assert.equal(other.body.errors[0].code, 'idempotency_key_reused')

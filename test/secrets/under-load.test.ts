@@ -84,7 +84,8 @@ async function trade(name: string, isOver: () => boolean): Promise<void> {
     sold.push({ id, n, once, text: JSON.stringify(made.body), page: new URL(paymentUrl).pathname })
     const earlier = sold[Math.floor(Math.random() * sold.length)]!
     const read = await ask('GET', `/charge/${earlier.id}`)
-    assert.equal(read.body.data.customer.taxId, customerOf(earlier.n).taxId)
+    const shown: string = read.body.data.customer.taxId
+    assert.equal(shown.replaceAll(/\D/g, ''), customerOf(earlier.n).taxId.slice(-5))
     const again = await ask('POST', '/charge/pix', orderOf(earlier.n), earlier.once)
     assert.equal(JSON.stringify(again.body), earlier.text)
     const found = await ask('GET', `/charge?taxId=${customerOf(n).taxId}&limit=1`)

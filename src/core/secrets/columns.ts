@@ -59,16 +59,18 @@ const ofRow = (row: Row) => ({ companyId: companyOf(row), id: idOf(row) })
 const personIn = (column: string) => (row: Row) =>
   personContext(companyOf(row), row[column] as Buffer)
 
-/** The payer of a charge or a subscription. */
+/** The payer of a charge or a subscription, if there is one. */
 function indexPayer(keys: Keys, row: Row, { payer_sealed: text }: Record<string, string>) {
   if (text === undefined) return {}
-  const { taxId, email } = JSON.parse(text) as Private
-  const company = companyOf(row)
+  return { payer_index: keys.index(companyOf(row), (JSON.parse(text) as Private).taxId) }
+}
+
+function indexCharge(keys: Keys, row: Row, opened: Record<string, string>) {
+  if (opened.payer_sealed === undefined) return {}
+  const { email } = JSON.parse(opened.payer_sealed) as Private
   const isFound = row.email_index instanceof Buffer && email !== undefined
-  return {
-    payer_index: keys.index(company, taxId),
-    email_index: isFound ? indexEmail(keys, company, email) : null,
-  }
+  const index = isFound ? indexEmail(keys, companyOf(row), email) : null
+  return { ...indexPayer(keys, row, opened), email_index: index }
 }
 
 function indexCustomer(keys: Keys, row: Row, { sealed: text }: Record<string, string>) {
@@ -136,7 +138,7 @@ export const SEALED: readonly SealedTable[] = [
       shipping_sealed: (row) => shippingContext(companyOf(row), idOf(row)),
     },
     computed: { payer_index: 'bytea', email_index: 'bytea' },
-    compute: indexPayer,
+    compute: indexCharge,
     hashed: ['fingerprint'],
   },
   {

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Tx } from '../../db/database.ts'
 import { type Notifications, openNotifications } from '../../db/notifications.ts'
 import { describeError, type Log } from '../../lib/log.ts'
@@ -8,6 +9,9 @@ import { findSecretKeyId, learnSecrets } from '../installation.ts'
 const CHANNEL = 'vintem_secret'
 /** A process shows by the name of a connection which secrets it knows, the present one first. */
 const NAME = 'vintem keys'
+
+/** How soon the present secret is read again if that has failed. */
+const RETRY_MS = 500
 
 const nameOf = ({ each }: Vault): string => [NAME, ...each.map(({ keyId }) => keyId)].join(' ')
 
@@ -30,39 +34,51 @@ export async function followSecret(
   let isClosed = false
   let shownName = nameOf(vault)
   let shown = show()
+  /** A connection keeps its name. It is closed when another one has taken its place. */
+  let before: Notifications | null = null
 
   function show(): Notifications {
     const lost = (error: Error) =>
       log.warn(describeError(error), 'the connection that follows the present secret was lost')
-    const notifications = openNotifications(url, nameOf(vault), [CHANNEL], lost)
-    notifications.on(CHANNEL, () => {
-      read(notifications).catch((error) =>
-        log.warn(describeError(error), 'the present secret could not be read'),
-      )
-    })
+    const notifications = openNotifications(url, shownName, [CHANNEL], lost)
+    notifications.on(CHANNEL, () => void readUntilDone(notifications))
     return notifications
   }
 
+  async function readUntilDone(notifications: Notifications): Promise<void> {
+    while (!isClosed && notifications.alive()) {
+      try {
+        return await read(notifications)
+      } catch (error) {
+        log.warn(describeError(error), 'the present secret could not be read')
+        await pause(RETRY_MS, undefined, { ref: false })
+      }
+    }
+  }
+
   async function read(notifications: Notifications): Promise<void> {
-    if (isClosed || !notifications.alive()) return
     const present = await findSecretKeyId(db)
     const isKnown = vault.each.some(({ keyId }) => keyId === present)
-    if (!isClosed && present !== null && present !== vault.keyId && isKnown) {
+    if (present !== null && present !== vault.keyId && isKnown) {
       vault.use(present)
       log.info({ secret: present }, 'another secret is present')
     }
     started.resolve()
-    if (isClosed || shown !== notifications || nameOf(vault) === shownName) return
-    // A connection keeps its name, so another one takes its place.
+    if (isClosed || shown !== notifications) return
+    if (nameOf(vault) === shownName) {
+      await before?.close()
+      before = null
+      return
+    }
     shownName = nameOf(vault)
+    before = notifications
     shown = show()
-    await notifications.close()
   }
 
   await started.promise
   return async () => {
     isClosed = true
-    await shown.close()
+    await Promise.all([shown.close(), before?.close()])
   }
 }
 
