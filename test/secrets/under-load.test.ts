@@ -3,9 +3,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { pageToken } from '../../src/core/charges/addresses.ts'
 import { countSealed } from '../../src/core/secrets/rotate.ts'
 import { openDatabase } from '../../src/db/database.ts'
-import { keysOf } from '../../src/lib/vault.ts'
+import { fromPublic } from '../../src/lib/ids.ts'
+import { createVault, keysOf } from '../../src/lib/vault.ts'
 import { makeShop, SECRET_KEY, send } from '../processes/several.ts'
 import { payer } from '../support/api.ts'
 import { cloneDatabase } from '../support/database.ts'
@@ -24,12 +26,15 @@ const NEXT_ID = keysOf(Buffer.from(NEXT, 'base64')).keyId
 const BOTH = { SECRET_KEY, SECRET_KEY_NEXT: NEXT }
 const ROTATOR = join(import.meta.dirname, 'rotator.ts')
 /** Charges that are there before, so that there is a middle to be killed in. */
-const BEFORE = isLong ? 20_000 : 1_500
-const KILLS = isLong ? 10 : 2
+const BEFORE = isLong ? 20_000 : 1_000
+const KILLS = isLong ? 10 : 1
+/** In `npm test` the one server knows both secrets from the beginning, because a start takes long. */
+const SERVERS = isLong ? 2 : 1
+const SELLERS = isLong ? 3 : 1
 
 const DATABASE_URL = await cloneDatabase()
 const db = openDatabase(DATABASE_URL, 4)
-const { keys } = await makeShop(DATABASE_URL)
+const { company, keys } = await makeShop(DATABASE_URL)
 const key = keys[0]!
 
 const start = (secrets: Record<string, string>): Promise<Running> =>
@@ -68,25 +73,30 @@ async function ask(method: string, path: string, json?: unknown, once?: string) 
   return answer
 }
 
-type Sold = { id: string; n: number; once: string; text: string; page: string }
+type Sold = { id: string; n: number; once: string; text: string }
 const sold: Sold[] = []
 
 const TAX_IDS = ['52998224725', '39053344705', '11144477735']
 const customerOf = (n: number) => payer({ taxId: TAX_IDS[n % 3]!, email: `p${n % 7}@example.com` })
-const orderOf = (n: number) => ({ amount: 1000 + n, customer: customerOf(n), externalId: `o${n}` })
+const orderOf = (n: number, externalId: string) => ({
+  amount: 1000 + n,
+  customer: customerOf(n),
+  externalId,
+  devMode: true,
+})
 
 /** Sells, reads, searches and asks again, until it is over. */
 async function trade(name: string, isOver: () => boolean): Promise<void> {
   for (let n = 0; !isOver(); n += 1) {
     const once = `${name}${n}`
-    const made = await ask('POST', '/charge/pix', orderOf(n), once)
-    const { id, paymentUrl = '' } = made.body.data
-    sold.push({ id, n, once, text: JSON.stringify(made.body), page: new URL(paymentUrl).pathname })
+    const made = await ask('POST', '/charge/pix', orderOf(n, once), once)
+    const { id } = made.body.data
+    sold.push({ id, n, once, text: JSON.stringify(made.body) })
     const earlier = sold[Math.floor(Math.random() * sold.length)]!
     const read = await ask('GET', `/charge/${earlier.id}`)
     const shown: string = read.body.data.customer.taxId
     assert.equal(shown.replaceAll(/\D/g, ''), customerOf(earlier.n).taxId.slice(-5))
-    const again = await ask('POST', '/charge/pix', orderOf(earlier.n), earlier.once)
+    const again = await ask('POST', '/charge/pix', orderOf(earlier.n, earlier.once), earlier.once)
     assert.equal(JSON.stringify(again.body), earlier.text)
     const found = await ask('GET', `/charge?taxId=${customerOf(n).taxId}&limit=1`)
     assert.equal(found.body.data.length, 1)
@@ -130,23 +140,25 @@ async function finish(): Promise<{ resealed: number; unreadable: number }> {
 }
 
 test('a secret is replaced under load, killed on its way, and no request fails', async (t) => {
-  serving.push(...(await Promise.all([start({ SECRET_KEY }), start({ SECRET_KEY })])))
+  const first = isLong ? { SECRET_KEY } : BOTH
+  serving.push(...(await Promise.all(Array.from({ length: SERVERS }, () => start(first)))))
   await fill()
   let isOver = false
-  const trading = ['a', 'b', 'c'].map((name) => trade(name, () => isOver))
+  const trading = Array.from({ length: SELLERS }, (_, i) => trade(`s${i}-`, () => isOver))
   const failed = Promise.all(trading).then(() => {})
   failed.catch(() => {})
+  /** Sales go on while something is done, and after it. */
   const step = async (act: Promise<unknown>) => {
     await Promise.race([act, failed])
     const before = sold.length
-    await until('more sales', async () => {
-      await Promise.race([failed, Promise.resolve()])
-      return sold.length > before + 5
-    })
+    const more = until('more sales', async () => sold.length > before + 2)
+    await Promise.race([more, failed])
   }
-  const refused = rotator('ignore')
-  assert.notEqual((await once(refused, 'exit'))[0], 0, 'servers that do not know it are waited for')
-  await step(replaceAll(BOTH))
+  if (isLong) {
+    const [code] = await once(rotator('ignore'), 'exit')
+    assert.notEqual(code, 0, 'servers that do not know the new secret are found')
+    await step(replaceAll(BOTH))
+  }
   for (let n = 0; n < KILLS; n += 1) await step(killInTheMiddle())
   const rotated = finish()
   await step(rotated)
@@ -163,8 +175,11 @@ test('a secret is replaced under load, killed on its way, and no request fails',
   }
   const customers = await db.query({ text: 'select from customers' })
   assert.equal(customers.length, TAX_IDS.length, 'no payer has become two customers')
-  for (const { page } of sold.slice(0, 20)) {
-    assert.equal((await fetch(serving[0]!.url + page)).status, 200)
+  // As payers got their addresses, before.
+  const former = createVault(Buffer.from(SECRET_KEY, 'base64'))
+  for (const { id } of sold.slice(0, 20)) {
+    const token = pageToken(former, { companyId: company.id, id: fromPublic('charge', id)! })
+    assert.equal((await fetch(`${serving[0]!.url}/pay/${token}`)).status, 200)
   }
   const sorted = slowest.toSorted((a, b) => a - b)
   const p99 = sorted[Math.floor(sorted.length * 0.99)]!
