@@ -222,6 +222,7 @@ const MAY_USE: Record<string, string[]> = {
     'places',
     'recipients',
     'saved-views.ts',
+    'simulated-bank',
     'webhooks',
     'withdrawals',
   ],

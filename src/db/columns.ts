@@ -167,8 +167,8 @@ export function companyTableOf<T extends { companyId: Uuid }>(
 }
 
 /**
- * Records that are found by any of several values, newest first. While a secret is replaced they may
- * have either of two hashes; else there is one value, and so one statement.
+ * Records that are found by any of several values, newest first. While a secret is replaced they
+ * may have either of two hashes; else there is one value, and so one statement.
  */
 export async function newestOf<V, T extends { id: Uuid }>(
   values: readonly V[],

@@ -120,7 +120,7 @@ test('either secret opens what it has sealed, and only the present one seals', (
 
 test('a hash is found by its forms after any number of replacements, whenever it was made', () => {
   const hash = (of: Hashes) => of.hashCode('code', 'here')
-  // What is stored, and what becomes of it when a secret is replaced: it is hashed again or not yet.
+  // What is stored. When a secret is replaced, it is hashed again, or is not yet.
   let stored = [hash(keysOf(secrets[0]!))]
   for (const [i, next] of secrets.slice(1).entries()) {
     const [former, old] = [secrets.slice(0, i), secrets[i]!]

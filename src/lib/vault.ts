@@ -238,42 +238,82 @@ export function keysOf(secret: Buffer): Keys {
 /** Tags of a former secret count for what was made up to so long after it was replaced. */
 const CLOCKS_DIFFER_MS = 300_000
 
-/** `next` is the secret that is to replace the other one, or has just done so. */
-export function createVault(secret: Buffer, next: Buffer | null = null): Vault {
+/**
+ * Each time that a secret was replaced, stored hashes were hashed again by the next one: those that
+ * were so already, and those that were not. The last replacement may not be over.
+ */
+function formsOfHash(known: Hashes[], present: Hashes, hash: (of: Hashes) => Buffer): Buffer[] {
+  const newest = hash(present)
+  if (known.length === 1) return [newest]
+  const plain = known.map((one) => (one.keyId === present.keyId ? newest : hash(one)))
+  let before: Buffer[] = []
+  let wrapped: Buffer[] = []
+  for (let i = 1; i < known.length; i++) {
+    before = wrapped
+    wrapped = [...before, plain[i - 1]!, plain[i]!].map(known[i]!.wrap)
+  }
+  return [newest, ...plain.filter((one) => one !== newest), ...wrapped, ...before]
+}
+
+function isTagOf(keys: Hashes, tag: string, address: string): boolean {
+  const [given, wanted] = [Buffer.from(tag), Buffer.from(keys.tag(address))]
+  return given.length === wanted.length && timingSafeEqual(given, wanted)
+}
+
+/** The secrets that are known. `next` is to replace the other one, or has just done so. */
+function createKnown(secret: Buffer, next: Buffer | null) {
   // For a moment both settings may be the same secret.
   const own = next === null || next.equals(secret) ? [keysOf(secret)] : [secret, next].map(keysOf)
-  const ownOf = (keyId: string): Keys => {
+  const known = {
+    each: own,
+    all: own as Hashes[],
+    endOf: new Map<string, Date>(),
+    ownOf,
+    use,
+    learn,
+  }
+
+  function ownOf(keyId: string): Keys {
     const found = own.find((one) => one.keyId === keyId)
     assert(found, 'the secret is known')
     return found
   }
-  let each = own
-  /** The oldest first. */
-  let known: Hashes[] = own
-  const endOf = new Map<string, Date>()
+
+  function use(keyId: string): void {
+    known.each = [ownOf(keyId), ...own.filter((one) => one.keyId !== keyId)]
+  }
+
+  function learn(presentId: string, formers: Former[]): void {
+    use(presentId)
+    const kept = formers.filter(({ keyId }) => keyId !== presentId)
+    for (const { keyId, replacedAt } of kept) {
+      known.endOf.set(keyId, new Date(replacedAt.getTime() + CLOCKS_DIFFER_MS))
+    }
+    const isNew = ({ keyId }: Keys) => !kept.some((one) => one.keyId === keyId)
+    // The oldest first.
+    known.all = [
+      ...kept.map(({ keyId, hashing }) =>
+        hashesOf(Buffer.from(keyId, 'hex'), readHashing(hashing)),
+      ),
+      ...known.each.filter(isNew),
+    ]
+  }
+
+  return known
+}
+
+/** `next` is the secret that is to replace the other one, or has just done so. */
+export function createVault(secret: Buffer, next: Buffer | null = null): Vault {
+  const known = createKnown(secret, next)
+  const present = (): Keys => known.each[0]!
   // With several secrets, what a fingerprint was made of, so that its other forms can be made.
   const partsOf = new WeakMap<Buffer, string[]>()
 
-  /**
-   * Each time that a secret was replaced, stored hashes were hashed again by the next one: those
-   * that were so already, and those that were not. The last replacement may not be over.
-   */
-  function forms(hash: (of: Hashes) => Buffer): Buffer[] {
-    const present = hash(each[0]!)
-    if (known.length === 1) return [present]
-    const plain = known.map((one) => (one.keyId === each[0]!.keyId ? present : hash(one)))
-    let before: Buffer[] = []
-    let wrapped: Buffer[] = []
-    for (let i = 1; i < known.length; i++) {
-      before = wrapped
-      wrapped = [...before, plain[i - 1]!, plain[i]!].map(known[i]!.wrap)
-    }
-    return [present, ...plain.filter((one) => one !== present), ...wrapped, ...before]
-  }
+  const forms = (hash: (of: Hashes) => Buffer) => formsOfHash(known.all, present(), hash)
 
   function fingerprint(parts: string[]): Buffer {
-    const made = each[0]!.fingerprint(parts)
-    if (known.length > 1) partsOf.set(made, parts)
+    const made = present().fingerprint(parts)
+    if (known.all.length > 1) partsOf.set(made, parts)
     return made
   }
 
@@ -282,58 +322,40 @@ export function createVault(secret: Buffer, next: Buffer | null = null): Vault {
     return parts ? forms((one) => one.fingerprint(parts)) : [made]
   }
 
-  function use(keyId: string): void {
-    each = [ownOf(keyId), ...own.filter((one) => one.keyId !== keyId)]
-  }
-
   return {
     get keyId() {
-      return each[0]!.keyId
+      return present().keyId
     },
     get each() {
-      return each
+      return known.each
     },
     get first() {
-      return known[0]!
+      return known.all[0]!
     },
-    index: (companyId, value) => each[0]!.index(companyId, value),
+    index: (companyId, value) => present().index(companyId, value),
     fingerprint,
-    hashKey: (key) => each[0]!.hashKey(key),
-    tag: (address) => each[0]!.tag(address),
-    hashCode: (code, context) => each[0]!.hashCode(code, context),
-    wrap: (hash) => each[0]!.wrap(hash),
-    seal: (text, context) => each[0]!.seal(text, context),
-    open: (envelope, context) => ownOf(keyIdOf(envelope)).open(envelope, context),
-    tokens: (companyId, parts) => each[0]!.tokens(companyId, parts),
-    hashing: () => each[0]!.hashing(),
+    hashKey: (key) => present().hashKey(key),
+    tag: (address) => present().tag(address),
+    hashCode: (code, context) => present().hashCode(code, context),
+    wrap: (hash) => present().wrap(hash),
+    seal: (text, context) => present().seal(text, context),
+    open: (envelope, context) => known.ownOf(keyIdOf(envelope)).open(envelope, context),
+    tokens: (companyId, parts) => present().tokens(companyId, parts),
+    hashing: () => present().hashing(),
     forms,
     formsOf,
     firstFormOf(made) {
       const parts = partsOf.get(made)
-      return parts ? known[0]!.fingerprint(parts) : made
+      return parts ? known.all[0]!.fingerprint(parts) : made
     },
     isSameRequest: (stored, made) =>
       stored.equals(made) || formsOf(made).some((form) => form.equals(stored)),
     isTag: (tag, address, madeAt) =>
-      known.some((one) => {
-        const [given, wanted] = [Buffer.from(tag), Buffer.from(one.tag(address))]
-        const isRight = given.length === wanted.length && timingSafeEqual(given, wanted)
-        return isRight && madeAt.getTime() < (endOf.get(one.keyId)?.getTime() ?? Infinity)
+      known.all.some((keys) => {
+        const end = known.endOf.get(keys.keyId)
+        return isTagOf(keys, tag, address) && (!end || madeAt < end)
       }),
-    use,
-    learn(presentId, formers) {
-      use(presentId)
-      const kept = formers.filter(({ keyId }) => keyId !== presentId)
-      for (const { keyId, replacedAt } of kept) {
-        endOf.set(keyId, new Date(replacedAt.getTime() + CLOCKS_DIFFER_MS))
-      }
-      const isNew = ({ keyId }: Keys) => !kept.some((one) => one.keyId === keyId)
-      known = [
-        ...kept.map(({ keyId, hashing }) =>
-          hashesOf(Buffer.from(keyId, 'hex'), readHashing(hashing)),
-        ),
-        ...each.filter(isNew),
-      ]
-    },
+    use: known.use,
+    learn: known.learn,
   }
 }

@@ -5,8 +5,8 @@ import type { Charge } from './rules.ts'
 import { CHARGE } from './store.ts'
 
 /**
- * A payer by the index of their tax id, as charges and as customers have it, which differ only while
- * a secret is replaced, and when they have paid something.
+ * A payer by the index of their tax id, as charges and as customers have it, and when they have
+ * paid something. Both are the same, except while a secret is replaced.
  */
 export type PaidBy = {
   companyId: Uuid

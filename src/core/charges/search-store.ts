@@ -96,7 +96,7 @@ function binderFor(companyId: Uuid): Binder {
 const isDueBy = (now: string): string =>
   `c.status = 'OPEN' and c.kind <> 'RECURRING' and c.expires_at <= ${now}`
 
-/** A hash has several forms while a secret is replaced. With one of them it is the usual statement. */
+/** A hash has several forms while a secret is replaced. With one it is the usual statement. */
 const isOneOf = (hashes: Buffer[], bind: Binder['bind']): string =>
   hashes.length === 1 ? `= ${bind(hashes[0])}` : `= any (${bind(bytes(hashes))}::bytea[])`
 

@@ -157,7 +157,8 @@ export async function findKnown(
   if (asked.length === 0) return found
   const rows = await tx.query<{ position: number; id: Uuid }>({
     text: `select k.position::int, c.id
-           from unnest($1::uuid[], $2::bytea[]) with ordinality k (company_id, tax_id_index, position)
+           from unnest($1::uuid[], $2::bytea[])
+             with ordinality k (company_id, tax_id_index, position)
            cross join lateral (
              select id from customers c
              where c.company_id = k.company_id and c.tax_id_index = k.tax_id_index

@@ -20,7 +20,7 @@ export const announceSecret = (tx: Tx, keyId: string) =>
   tx.query({ text: 'select pg_notify($1, $2)', values: [CHANNEL, keyId] })
 
 /**
- * Follows which secret is present, and shows by its connection to the control database that it does.
+ * Follows which secret is present, and shows by a connection to the control database that it does.
  * Whoever replaces a secret waits until no process shows the former one first. Resolves when the
  * connection is there, so that a process that begins to work is seen. While it is lost, so is what
  * it shows, and the present secret is read again as soon as it is back.
