@@ -30,7 +30,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     default: '10',
     reason:
-      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process.',
+      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process, and those of one more while processes are replaced.',
   },
   PROCESSES: {
     default: '1',
@@ -47,6 +47,12 @@ export const OPTIONS = {
     reason: 'The address to listen on. Only this machine can reach the default.',
   },
   PORT: { default: '3000', reason: 'The port that serves API, docs and pages.' },
+  OPERATOR_KEY: {
+    default: '',
+    secret: true,
+    reason:
+      'Opens `/operator/api`, by which programs make, list and suspend companies and keys. At least 32 characters: `openssl rand -hex 32`. Without it there is no such API.',
+  },
   OPERATOR_PORT: {
     default: 'empty: none',
     reason:
@@ -149,6 +155,11 @@ export const OPTIONS = {
       'One-time codes that are mailed for a company within an hour, over all its withdrawals. Limits how many mails can be sent with a leaked API key.',
   },
   CODE_MAILS_PER_DAY: { default: '20', reason: 'The same within a day.' },
+  DESTINATION_WAIT_HOURS: {
+    default: '24',
+    reason:
+      'After a change in the dashboard of the bank connection, or of a recipient’s Pix key, withdrawals to it wait so many hours, so that the owners can read the mail about it before money leaves. Withdrawals of the company go out at once if a second person approves them. 0: they do not wait.',
+  },
   WEBHOOKS_PER_COMPANY: {
     default: '50',
     reason:
@@ -158,6 +169,21 @@ export const OPTIONS = {
     default: '30',
     reason:
       'How long finished deliveries to webhooks are kept, to be looked up and replayed. Events are never deleted.',
+  },
+  CALLBACK_RETENTION_DAYS: {
+    default: '30',
+    reason:
+      'How long what banks have reported is kept, sealed, after it was processed. It may name payers.',
+  },
+  MAIL_RETENTION_DAYS: {
+    default: '30',
+    reason:
+      'How long it is kept that a mail was sent, when, and with which outcome. What it said is deleted when it is sent.',
+  },
+  DEFENSE_RETENTION_DAYS: {
+    default: '1825',
+    reason:
+      'How long texts and files of defenses are kept, sealed, after a dispute was closed: five years, in which a payer can go to court. 0 keeps them.',
   },
   CLOCK_WAIT_SECONDS: {
     default: '20',
@@ -197,6 +223,7 @@ export type Config = {
   host: string
   port: number
   /** Null: nothing is served for operators. */
+  operatorKey: string | null
   operator: { host: string; port: number } | null
   publicUrl: string
   /** Whether nobody has said it, so that it is the address to listen on. */
@@ -220,8 +247,14 @@ export type Config = {
   staticSalesLimit: number
   /** One-time codes that are mailed for a company. */
   codeMails: { perHour: number; perDay: number }
+  destinationWaitHours: number
   webhooksPerCompany: number
+  /** For how long these are kept. */
   deliveryRetentionDays: number
+  callbackRetentionDays: number
+  mailRetentionDays: number
+  /** 0: for ever. */
+  defenseRetentionDays: number
   clockWaitSeconds: number
   /** What is refused unless the operator allows it by name. */
   allowed: Allowable[]
@@ -305,6 +338,14 @@ function readAllowed({ text, fault }: Reader): Allowable[] {
     fault('ALLOW', `must list names among ${ALLOWABLE.join(', ')}`)
   }
   return ALLOWABLE.filter((name) => named.includes(name))
+}
+
+function readOperatorKey({ text, fault }: Reader): string | null {
+  const key = text('OPERATOR_KEY')
+  if (key !== null && !/^[\x21-\x7e]{32,255}$/.test(key)) {
+    fault('OPERATOR_KEY', 'must have 32 to 255 characters without spaces: openssl rand -hex 32')
+  }
+  return key
 }
 
 function readOperator({ text, integer, fault }: Reader, taken: number): Config['operator'] {
@@ -451,6 +492,7 @@ export function readConfig(env: Environment): Config {
     dataDir,
     host,
     port,
+    operatorKey: readOperatorKey(read),
     operator: readOperator(read, port),
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
@@ -473,8 +515,13 @@ export function readConfig(env: Environment): Config {
       perHour: read.integer('CODE_MAILS_PER_HOUR', 5, 1, 100_000),
       perDay: read.integer('CODE_MAILS_PER_DAY', 20, 1, 100_000),
     },
+    destinationWaitHours: read.integer('DESTINATION_WAIT_HOURS', 24, 0, 720),
     webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
+    callbackRetentionDays: read.integer('CALLBACK_RETENTION_DAYS', 30, 1, 3650),
+    // Some limits count the mails of the last day.
+    mailRetentionDays: read.integer('MAIL_RETENTION_DAYS', 30, 2, 3650),
+    defenseRetentionDays: read.integer('DEFENSE_RETENTION_DAYS', 1825, 0, 36_500),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
     allowed: readAllowed(read),
     logLevel,
@@ -487,9 +534,18 @@ export function readConfig(env: Environment): Config {
 
 /** Reads the environment of this process. A `.env` file gives what it does not set. */
 export function loadConfig(): Config {
+  const given = new Set(Object.keys(process.env))
   if (existsSync('.env')) loadEnvFile('.env')
+  fromFile = Object.keys(process.env).filter((name) => !given.has(name))
   return readConfig(process.env)
 }
+
+/** What .env has given, and the environment has not. */
+let fromFile: string[] = []
+
+/** What to change in the environment for a process that reads .env anew. */
+export const withoutEnvFile = (): Environment =>
+  Object.fromEntries(fromFile.map((name) => [name, undefined]))
 
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env

@@ -4,6 +4,7 @@ import { appsOf } from './core/places/front.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
 import type { Undo } from './lifetime.ts'
+import { CAN_SHARE_PORT, type Listener } from './processes/listener.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
 import type { Service } from './service.ts'
 import { type Begin, startWorker, TASKS } from './worker/worker.ts'
@@ -24,24 +25,20 @@ export const undoApp = (app: FullFront): Undo[] => [
   ),
 ]
 
-/**
- * Linux divides connections among processes that listen on the same port. Elsewhere the parent
- * accepts them all, and a connection on its way to a process that is killed is never answered.
- */
-const CAN_SHARE_PORT = process.platform === 'linux'
-
-/** Answers requests on the public port. */
+/** Answers requests on the public port, or on the socket of the process whose place it takes. */
 export async function serveRequests(
   app: FullFront,
   databaseUrl: string,
   undo: Undo[],
+  listener: Listener | null = null,
 ): Promise<Service> {
   // Loaded here, because a process that answers no requests starts faster without it.
   const { createService } = await import('./service.ts')
   const service = await createService(app, databaseUrl)
   undo.push(() => service.close())
   const { host, port, processes } = app.config
-  const options = { host, port, reusePort: processes > 1 && CAN_SHARE_PORT }
+  const reusePort = processes > 1 && CAN_SHARE_PORT
+  const options = { host, port, reusePort, ...(listener && { handle: listener }) }
   await service.server.listen(options)
   const flushing = setInterval(() => service.keys.flush(), 30_000)
   flushing.unref()

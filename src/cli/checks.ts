@@ -8,6 +8,7 @@ import {
   requirePlaces,
   secretFault,
 } from '../core/installation.ts'
+import { listUnfinished } from '../core/payers/store.ts'
 import { listMoving } from '../core/places/store.ts'
 import { listSetbacks } from '../core/setbacks.ts'
 import { askForCitus } from '../db/citus.ts'
@@ -88,7 +89,22 @@ const checkPlace = async (db: Database, config: Config): Promise<Check[]> => [
   await check('provider', () => inspectProvider(db)),
   await check('bank clocks', () => inspectClocks(db, config)),
   await check('work', () => inspectWork(db)),
+  ...(await checkErasures(db)),
 ]
+
+/** An erasure takes a minute, and some more if there are many charges. */
+const LONG_ERASURE_MS = 15 * 60_000
+
+/** Erasures of payers that were interrupted. Mostly there are none, which needs no line. */
+async function checkErasures(db: Database): Promise<Check[]> {
+  const before = new Date(systemClock.now().getTime() - LONG_ERASURE_MS)
+  // If the database does not answer, other checks say so.
+  const left = await listUnfinished(db, before).catch(() => [])
+  if (left.length === 0) return []
+  const ids = [...new Set(left.map(({ companyId }) => companyId))].join(', ')
+  const detail = `Data of payers are not all erased, of ${ids}. Run vintem payer erase again with their tax ids.`
+  return [{ name: 'erasures', state: 'warning', detail }]
+}
 
 /** Null: Citus does not hold the tables. */
 async function readNode(db: Database) {

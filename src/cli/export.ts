@@ -113,7 +113,7 @@ function readWanted({ options, switches }: Args): Wanted {
   return { period, dialect: json ? null : dialect!, output }
 }
 
-function outputFault(path: string): string | null {
+export function outputFault(path: string): string | null {
   if (existsSync(path)) return `--output: ${path} exists already; choose another name`
   return existsSync(dirname(path)) ? null : `--output: there is no folder ${dirname(path)}`
 }
@@ -133,7 +133,7 @@ async function copy<T>(
 }
 
 /** Creates the file only when it is complete, and never replaces another. */
-async function intoFile<R>(path: string, act: (print: Print) => Promise<R>): Promise<R> {
+export async function intoFile<R>(path: string, act: (print: Print) => Promise<R>): Promise<R> {
   const part = `${path}.${process.pid}.part`
   // Remove the incomplete file when the process ends, also after an error.
   process.once('exit', () => rmSync(part, { force: true }))

@@ -6,8 +6,10 @@ import { exportCommands } from './export.ts'
 import { keyCommands } from './key.ts'
 import { ledgerCommands } from './ledger.ts'
 import { migrateDatabase } from './migrate.ts'
+import { payerCommands } from './payer.ts'
 import { personCommands } from './person.ts'
 import { placeCommands } from './place.ts'
+import { restartServer } from './restart.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { secretCommands } from './secret.ts'
 import { withdrawalCommands } from './withdrawal.ts'
@@ -17,6 +19,7 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...companyCommands,
   ...keyCommands,
   ...personCommands,
+  ...payerCommands,
   ...bankCommands,
   ...withdrawalCommands,
   ...exportCommands,
@@ -25,5 +28,6 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...placeCommands,
   ...secretCommands,
   migrateDatabase,
+  restartServer,
   doctor,
 ]

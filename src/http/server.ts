@@ -21,7 +21,9 @@ import { registerCallbacks } from './callbacks.ts'
 import { registerDocs } from './docs.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import { addSafeHeaders, safeHeaders } from './headers.ts'
+import { KEEP_ALIVE_MS } from './keep-alive.ts'
 import { codeOf, statusOf } from './operator.ts'
+import { registerOperatorApi } from './operator-api.ts'
 import { registerPayers } from './payers.ts'
 import type { RequestSlot } from './request-slots.ts'
 import type { Route } from './route.ts'
@@ -76,6 +78,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     genReqId: (raw) => {
       const id = newId()
       raw.logId = id
@@ -109,6 +112,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   registerOperations(server, parts)
   registerPayers(server, app)
   registerCallbacks(server, app)
+  registerOperatorApi(server, app)
   const admit = admission(parts)
   registerRoutes(server, parts, admit)
   registerAgents(server, parts, admit)
@@ -128,7 +132,7 @@ function beginRequests(server: FastifyInstance, parts: ServerParts): void {
     if (hasProxies && typeof forwarded === 'string') {
       headers['x-forwarded-for'] = withoutPorts(forwarded)
     }
-    if (parts.state.closing) reply.header('Connection', 'close')
+    if (parts.closing.aborted) reply.header('Connection', 'close')
     // Until the company is known, the requested version decides the form of an error.
     request.version = requestedVersion(request) ?? LATEST
     if (headers.host?.includes(',')) done(twoHosts())

@@ -10,10 +10,13 @@ import { createAlarm } from '../lib/alarm.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { runUntilEnd, type Undo } from '../lifetime.ts'
+import type { Service } from '../service.ts'
 import { runWorker, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
 import { openChannel } from './channel.ts'
-import { type Question, receiveConfig, type StartOrder } from './messages.ts'
+import { type Listener, listenerOf } from './listener.ts'
+import { type PrepareOrder, type Question, receiveConfig, type StartOrder } from './messages.ts'
+import { prepareVersion } from './prepare-version.ts'
 import { createFamiliarKeys, createRemoteLimits } from './remote-limits.ts'
 
 type App = ReturnType<typeof createApp>
@@ -27,20 +30,29 @@ export function runChild(): void {
   const alarm = createAlarm()
   const familiar = createFamiliarKeys()
   let app: App | null = null
+  let service: Service | null = null
   let end = (code: number): void => process.exit(code)
   const channel = openChannel({
-    start(order) {
+    start(order, listener) {
       const config = receiveConfig(order.config)
       const log = createLog(config.logLevel, order.name)
       app = open(order, config, log)
       end = runUntilEnd({
         config,
         log,
-        start: (undo) => start(order, app!, undo),
+        start: (undo) => start(order, app!, undo, listener),
         report: (error) => channel.send({ fault: describeStartFault(error, config) }),
       })
     },
-    stop: () => end(0),
+    async stop(isReplaced) {
+      if (isReplaced) await service?.leave()
+      end(0)
+    },
+    handOver() {
+      const server = service?.server.server
+      channel.sendListener(server ? listenerOf(server, app!.config.host) : null)
+    },
+    prepare,
     wake: alarm.wake,
     wrote: alarm.wrote,
     know: familiar.know,
@@ -58,14 +70,26 @@ export function runChild(): void {
       connections: isApi ? ofRequests(size, processes) : ofTasks(size),
     })
   }
-  async function start(order: StartOrder, app: App, undo: Undo[]): Promise<void> {
+  async function start(
+    order: StartOrder,
+    app: App,
+    undo: Undo[],
+    listener: Listener | null,
+  ): Promise<void> {
     undo.push(...undoApp(app))
     undo.push(await followSecret({ ...app, db: app.db.control }, order.databaseUrl))
     if (order.kind === 'worker') {
       watchProcess(app)
       undo.push(runWorker(app))
-    } else await serveRequests(app, order.databaseUrl, undo)
+    } else service = await serveRequests(app, order.databaseUrl, undo, listener)
     channel.send({ isServing: true })
+  }
+  async function prepare(order: PrepareOrder): Promise<void> {
+    try {
+      channel.send({ prepared: await prepareVersion(order, (said) => channel.send({ said })) })
+    } catch (error) {
+      channel.send({ fault: describeStartFault(error) })
+    }
   }
 }
 

@@ -19,9 +19,10 @@ export function createMachineMetrics(
   own: Pick<OwnMetrics, 'json'>,
   group: Pick<Group, 'ask' | 'onEnd'>,
 ): () => Promise<string> {
-  const last = new Map<string, Metrics>()
-  /** How often a process of this name has ended. */
-  const ends = new Map<string, number>()
+  const last = new Map<number, Metrics>()
+  /** Processes that have ended while somebody asked. */
+  const ended = new Set<number>()
+  let asking = 0
   /** What ended processes had counted. Merged one after the other, so that none is lost. */
   const past: Metrics[] = []
   let merging = Promise.resolve()
@@ -30,20 +31,23 @@ export function createMachineMetrics(
     const sum = (await aggregate(parts).getMetricsAsJSON()) as Metrics
     past.splice(0, parts.length, sum)
   }
-  group.onEnd((name) => {
+  group.onEnd((_, pid) => {
     const isCounted = ({ type }: MetricObject) => ['counter', 'histogram'].includes(String(type))
-    past.push((last.get(name) ?? []).filter(isCounted))
-    last.delete(name)
-    ends.set(name, (ends.get(name) ?? 0) + 1)
+    past.push((last.get(pid) ?? []).filter(isCounted))
+    last.delete(pid)
+    if (asking > 0) ended.add(pid)
     merging = merging.then(mergePast)
   })
   return async () => {
-    const before = new Map(ends)
-    const asked = await group.ask<Metrics>('metrics', METRICS_MS)
-    for (const { name, answer } of asked) {
+    asking += 1
+    const asked = await group.ask<Metrics>('metrics', METRICS_MS).finally(() => {
+      asking -= 1
+    })
+    for (const { pid, answer } of asked) {
       // One that has ended meanwhile is in the past, with what it had answered before.
-      if (answer && ends.get(name) === before.get(name)) last.set(name, answer)
+      if (answer && !ended.has(pid)) last.set(pid, answer)
     }
+    if (asking === 0) ended.clear()
     const ours = await own.json()
     return aggregate([ours, ...past, ...last.values()]).metrics()
   }

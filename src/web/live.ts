@@ -34,9 +34,9 @@ type Watcher = { token: string; state: State | null; reply: FastifyReply }
  * Notifies open pages if the state of what they show has changed. A page receives the state and
  * then reloads itself, so that only one file knows what a state looks like.
  */
-export function registerLive(scope: FastifyInstance, { app }: Site): void {
+export function registerLive(scope: FastifyInstance, { app, closing }: Site): void {
   type Named = { Params: { token: string } }
-  const watch = createWatch(app)
+  const watch = createWatch(app, closing)
   const { rate, queue } = app.limits
   const byAddress = queue('open pages', { size: MAX_WATCHERS, perOwner: MAX_OF_ADDRESS })
   const byToken = queue('open pages of a charge', { perOwner: MAX_OF_CHARGE })
@@ -56,7 +56,6 @@ export function registerLive(scope: FastifyInstance, { app }: Site): void {
     const state = stateOf(await lookUp(app, request.params.token))
     return reply.header('Cache-Control', 'no-store').send({ state })
   })
-  scope.addHook('preClose', async () => watch.end())
 }
 
 const tooManyPages = () => problem('rate_limited', 'Too many open pages.', { 'Retry-After': '10' })
@@ -73,7 +72,7 @@ function startStream(reply: FastifyReply): void {
 }
 
 /** Polls the states of all open pages, while there are any. */
-function createWatch(app: FullFront) {
+function createWatch(app: FullFront, closing: AbortSignal) {
   const watchers = new Set<Watcher>()
   let timer: NodeJS.Timeout | null = null
   let polling = false
@@ -120,17 +119,19 @@ function createWatch(app: FullFront) {
     for (const { reply } of watchers) reply.raw.write(':\n\n')
   }
 
+  // Pages then open another stream, at a process that goes on.
+  closing.addEventListener('abort', () => {
+    for (const { reply } of watchers) reply.raw.end()
+  })
   return {
     join(watcher: Watcher, state: State): void {
+      if (closing.aborted) watcher.reply.raw.end()
       // If the page was closed meanwhile, nothing would make it leave.
-      if (watcher.reply.raw.destroyed) return
+      if (watcher.reply.raw.destroyed || closing.aborted) return
       watchers.add(watcher)
       timer ??= setInterval(poll, POLL_MS).unref()
       watcher.reply.raw.on('close', () => leave(watcher))
       notify(watcher, state)
-    },
-    end(): void {
-      for (const { reply } of watchers) reply.raw.end()
     },
   }
 }

@@ -76,6 +76,8 @@ const OWN_ACTIONS = [
   'member.remove',
   'note.add',
   'note.delete',
+  'payer.erase',
+  'payer.export',
   'sandbox.reset',
   'withdrawal.approve',
   'withdrawal.complete',

@@ -2,6 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { openNote, sealNote } from './sealing.ts'
 import * as store from './store.ts'
 
 export const MAX_NOTE = 1000
@@ -24,7 +25,7 @@ export async function readNotes(
   const found = await store.list(db, companyId, { ...of, limit: MAX_NOTES, after: null })
   return found.map(({ sealed, ...note }) => ({
     ...note,
-    text: vault.open(sealed, store.noteContext(note)),
+    text: openNote(vault, { ...note, sealed }),
   }))
 }
 
@@ -51,7 +52,7 @@ export async function addNote(
     ...of,
     authorId: author.id,
     authorName: author.name,
-    sealed: vault.seal(text.toWellFormed(), store.noteContext({ companyId, id })),
+    sealed: sealNote(vault, { companyId, id }, text.toWellFormed()),
     createdAt: now,
   })
   return id

@@ -29,10 +29,6 @@ const NOTE = companyTableOf<StoredNote>('notes', {
 
 export const { find, list } = NOTE
 
-/** What the text of a note is sealed for. */
-export const noteContext = ({ companyId, id }: Pick<StoredNote, 'companyId' | 'id'>): string =>
-  `${companyId}:note:${id}`
-
 export async function insert(tx: Tx, note: StoredNote): Promise<void> {
   await tx.query({ text: NOTE.insertInto('notes'), values: NOTE.values([note]) })
 }

@@ -2,6 +2,7 @@ import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
+import type { Vault } from '../../lib/vault.ts'
 import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
 import type { Provider, ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
@@ -397,5 +398,11 @@ async function processAgain(app: AppWithCallbacks, due: DueCallback): Promise<Ca
   }
 }
 
-const openNamed = ({ vault }: Uses<'vault'>, { companyId, id, sealed }: DueCallback): Named =>
-  namedIn(JSON.parse(vault.open(sealed, callbackContext(companyId, id))))
+/** What a bank has reported, as it was stored. */
+export const openCallback = (
+  vault: Vault,
+  { companyId, id, sealed }: Pick<DueCallback, 'companyId' | 'id' | 'sealed'>,
+): string => vault.open(sealed, callbackContext(companyId, id))
+
+const openNamed = ({ vault }: Uses<'vault'>, due: DueCallback): Named =>
+  namedIn(JSON.parse(openCallback(vault, due)))

@@ -10,7 +10,8 @@ import { disputeContext } from '../disputes/files.ts'
 import { answerContext } from '../idempotency.ts'
 import { hashingContext } from '../installation.ts'
 import { mailContext } from '../mails/sealing.ts'
-import { noteContext } from '../notes/store.ts'
+import { noteContext } from '../notes/sealing.ts'
+import { erasureContext } from '../payers/store.ts'
 import { callbackContext, payerContext } from '../payments/sealing.ts'
 import { totpContext } from '../people/rules.ts'
 import { recipientContext } from '../recipients/store.ts'
@@ -261,6 +262,13 @@ export const SEALED: readonly SealedTable[] = [
     computed: {},
     hashed: ['fingerprint'],
     batch: 50,
+  },
+  {
+    name: 'erasures',
+    key: BY_ID,
+    sealed: { sealed: (row) => erasureContext(companyOf(row), idOf(row)) },
+    computed: {},
+    hashed: ['tax_id_index'],
   },
   { name: 'charge_plans', key: BY_ID, sealed: {}, computed: {}, hashed: ['fingerprint'] },
   {

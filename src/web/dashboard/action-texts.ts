@@ -57,6 +57,14 @@ const OWN: Record<OwnAction, Words> = {
   'member.remove': { pt: 'Membro removido', en: 'Member removed' },
   'note.add': { pt: 'Nota da equipe adicionada', en: 'Team note added' },
   'note.delete': { pt: 'Nota da equipe excluída', en: 'Team note deleted' },
+  'payer.erase': {
+    pt: 'Dados de um pagador apagados (LGPD)',
+    en: 'Data of a payer erased (LGPD)',
+  },
+  'payer.export': {
+    pt: 'Dados de um pagador exportados (LGPD)',
+    en: 'Data of a payer exported (LGPD)',
+  },
   'operator.invite': {
     pt: 'Pessoa convidada para operar o serviço',
     en: 'Person invited to operate the service',

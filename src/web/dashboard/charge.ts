@@ -142,11 +142,11 @@ function payerCard(visit: Visit, charge: Charge): Html {
   const { language, app, can } = visit
   const texts = CHARGE[language]
   const { payer, customerId, companyId } = charge
-  if (!payer)
-    return card(
-      texts.payer,
-      html`<p class="soft">${charge.kind === 'STATIC' ? texts.noPayer : texts.unnamed}</p>`,
-    )
+  if (!payer) {
+    const unknown = charge.kind === 'STATIC' ? texts.noPayer : texts.unnamed
+    const why = customerId === null ? unknown : texts.erased
+    return card(texts.payer, html`<p class="soft">${why}</p>`)
+  }
   const isWhole = can('payments:write')
   const person = openPerson(app.vault, companyId, payer)
   const { email, phone } = person

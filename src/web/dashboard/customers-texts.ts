@@ -77,6 +77,7 @@ const pt = {
     made: 'Cliente criado.',
     saved: 'Alterações salvas.',
     deleted: 'Cliente excluído.',
+    erased: 'Os dados do pagador estão sendo apagados. Em alguns minutos nada mais diz quem é.',
   },
 }
 
@@ -143,6 +144,7 @@ const en: Texts = {
     made: 'Customer created.',
     saved: 'Changes saved.',
     deleted: 'Customer deleted.',
+    erased: 'The data of the payer are being erased. In a few minutes nothing says who it is.',
   },
 }
 

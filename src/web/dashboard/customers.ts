@@ -23,6 +23,7 @@ import type { Form } from '../site.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { searching } from './charge-filters.ts'
 import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
+import { eraseLink, erasePayerRoutes } from './erase-payer.ts'
 import { fileLink } from './finance-parts.ts'
 import type { FormFault } from './form-parts.ts'
 import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
@@ -146,7 +147,7 @@ async function show(visit: Visit, customer: ShownCustomer): Promise<{ body: Html
   const actions = html`${
     visit.can('payments:write') &&
     html`<a class="button slim" href="${url(`/new/charge?customer=${id}`)}">${texts.chargeThem}</a><a class="button quiet slim" href="${url(`/new/link?customer=${id}`)}">${texts.sendLink}</a>`
-  }`
+  }${eraseLink(visit, id)}`
   const paid = visit.can('payments:read') && (await paidBy(visit, id))
   const wantsNone = await isStoppedFor(visit, id)
   const body = html`<div class="columns">${card(texts.details, details(visit, customer, wantsNone))}${paid}</div>
@@ -414,4 +415,5 @@ const pages = catalogRoutes<ShownCustomer>({
 export const customersRoutes: DashboardRoute[] = [
   ...pages,
   ...notesRoutes('customer', requireCustomer),
+  ...erasePayerRoutes,
 ]
