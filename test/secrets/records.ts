@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import { connectBank } from '../../src/core/banks/commands.ts'
 import { indexEmail } from '../../src/core/customers/sealing.ts'
 import { addNote } from '../../src/core/notes/commands.ts'
+import { remember } from '../../src/core/payers/store.ts'
+import { noTraits } from '../../src/core/payers/traits.ts'
 import { callbackContext } from '../../src/core/payments/sealing.ts'
 import { insertCallbacks } from '../../src/core/payments/store.ts'
 import { indexStop } from '../../src/core/reminders/stops.ts'
@@ -65,6 +67,9 @@ async function addSealed(api: TestApi, client: Client, { person }: Member): Prom
   const sealed = vault.seal('{"pix":[]}', callbackContext(company.id, id))
   const times = { receivedAt: now, nextAttemptAt: new Date('2099-01-01') }
   await insertCallbacks(db, [{ companyId: company.id, id, provider: 'custom', sealed, ...times }])
+  const memory = { traits: noTraits(), owned: [], shared: [] }
+  const index = vault.index(company.id, '52998224725')
+  await remember(db, vault, company.id, { ...memory, index, id: randomUUID(), now })
   await insertStop(db, company.id, indexStop(vault, company.id, STOPPED), now)
   await api.rows('insert into charge_emails values ($1, $2, $3)', [
     company.id,
