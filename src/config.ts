@@ -1,14 +1,14 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
 import { join, resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 import { placesFaults, splitHosts } from './db/address.ts'
-import { makeFolder } from './lib/folders.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
+import { localSecretKey, localSecretPath, readSecretText } from './lib/secret-file.ts'
+import { readTelemetry, TELEMETRY_OPTIONS, type Telemetry } from './lib/telemetry-options.ts'
 
 /**
  * The only reader of the environment. Each option is listed here once, with its default and its
@@ -203,6 +203,7 @@ export const OPTIONS = {
     default: '30',
     reason: 'How long requests in flight may take to finish after SIGTERM or Ctrl-C.',
   },
+  ...TELEMETRY_OPTIONS,
 } as const satisfies Record<string, { default: string; reason: string; secret?: true }>
 
 type OptionName = keyof typeof OPTIONS
@@ -260,6 +261,8 @@ export type Config = {
   allowed: Allowable[]
   logLevel: string
   shutdownSeconds: number
+  /** What is sent to a collector of OpenTelemetry. Null: nothing. */
+  telemetry: Telemetry | null
   /** What is probably a mistake, each a sentence. */
   warnings: string[]
 }
@@ -417,8 +420,8 @@ function readSecret(
 ): Buffer | null {
   const value = text(name)
   if (value === null) return null
-  const key = readBase64(value)
-  if (key && key.length >= 32) return key
+  const key = readSecretText(value)
+  if (key) return key
   fault(name, 'must be at least 32 bytes in base64: openssl rand -base64 32')
   return Buffer.alloc(0)
 }
@@ -428,8 +431,8 @@ function readNextSecretKey(read: Reader, local: boolean, dataDir: string): Buffe
   const given = readSecret(read, 'SECRET_KEY_NEXT')
   const path = join(dataDir, NEXT_SECRET)
   if (given || !local || !existsSync(path)) return given
-  const key = readBase64(readFileSync(path, 'utf8'))
-  if (key && key.length >= 32) return key
+  const key = readSecretText(readFileSync(path, 'utf8'))
+  if (key) return key
   read.fault('DATA_DIR', `${path} must hold at least 32 bytes in base64: openssl rand -base64 32`)
   return null
 }
@@ -526,6 +529,7 @@ export function readConfig(env: Environment): Config {
     allowed: readAllowed(read),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
+    telemetry: readTelemetry(read, (name) => readUrl(read, name, ['http:', 'https:']), env),
     warnings: findMisspelt(env),
   }
   if (read.faults.length > 0) throw new ConfigFault([...read.faults, ...config.warnings])
@@ -547,16 +551,33 @@ let fromFile: string[] = []
 export const withoutEnvFile = (): Environment =>
   Object.fromEntries(fromFile.map((name) => [name, undefined]))
 
+/** The files that hold secrets of this configuration. */
+export const secretFilesOf = (env: Environment = process.env): string[] => [
+  ...(existsSync('.env') ? [resolve('.env')] : []),
+  ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
+]
+
+/** The file that the secret key is read from. Null: it is in the environment itself. */
+export function secretKeyFile({ dataDir }: Pick<Config, 'dataDir'>): string | null {
+  const { SECRET_KEY, SECRET_KEY_FILE } = process.env
+  if (SECRET_KEY) return null
+  return SECRET_KEY_FILE ? resolve(SECRET_KEY_FILE) : localSecretPath(dataDir)
+}
+
+/**
+ * The settings of this process as a file `.env`, for a backup. Of secrets it says only that they
+ * were set: whoever restores has to bring them.
+ */
+export function describeSettings(env: Environment = process.env): string {
+  const lines = NAMES.filter((name) => env[name]).map((name) => {
+    const option: object = OPTIONS[name as OptionName] ?? {}
+    return 'secret' in option ? `# ${name} was set` : `${name}=${JSON.stringify(env[name])}`
+  })
+  return lines.map((line) => `${line}\n`).join('')
+}
+
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env
-
-/** Null: the text is not base64 throughout. Long keys may be wrapped into lines. */
-function readBase64(text: string): Buffer | null {
-  const plain = text.replace(/\s+/g, '')
-  const bytes = Buffer.from(plain, 'base64')
-  const unpadded = (base64: string) => base64.replace(/=+$/, '')
-  return unpadded(bytes.toString('base64')) === unpadded(plain) ? bytes : null
-}
 
 /** The items of a text with commas between them. */
 const listOf = (text: string | null): string[] =>
@@ -567,28 +588,3 @@ const listOf = (text: string | null): string[] =>
 
 /** The file of a data directory with the secret that is to replace the other one. */
 const NEXT_SECRET = 'secret-next.key'
-
-/** The secret of a data directory, which is made when it is first asked for. */
-function localSecretKey(dataDir: string, fault: (rule: string) => void): Buffer {
-  const path = join(dataDir, 'secret.key')
-  try {
-    makeFolder(dataDir)
-    if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)
-    const key = Buffer.from(readFileSync(path, 'utf8'), 'base64')
-    if (key.length < 32) fault(`holds a damaged secret: restore ${path} from a backup`)
-    return key
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    fault(`must be a folder that Vintém can write to; ${path} gave ${code}`)
-    return Buffer.alloc(0)
-  }
-}
-
-/** If two processes start together, the second one uses the file that the first has written. */
-function writeNew(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}

@@ -19,12 +19,19 @@ import { OperatorFault } from './lib/operator-fault.ts'
 import { runUntilEnd, type Undo } from './lifetime.ts'
 import { runChild } from './processes/child.ts'
 import { type Group, requireFreePort, startGroup } from './processes/group.ts'
-import { createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
+import { countRestarts, createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
 import { createRestarts } from './processes/restarts.ts'
 import { noteRestart, writeAddress } from './running.ts'
 import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
-import { runWorker, serveOperator, serveRequests, undoApp } from './serving.ts'
+import {
+  runWorker,
+  sendMetrics,
+  sendTraces,
+  serveOperator,
+  serveRequests,
+  undoApp,
+} from './serving.ts'
 import { describeStartFault, startExitCode } from './start-faults.ts'
 
 type Role = 'api' | 'worker' | 'both'
@@ -68,6 +75,7 @@ async function start(
   const urls = [databaseUrl, ...config.otherPlaces]
   const { publicUrl } = config
   const isParent = hasSeveral(config, role)
+  await sendTraces(config, log, isParent ? 'parent' : role, undo)
   const parts = { config, databaseUrl, clock: systemClock, log, publicUrl }
   const app = createApp(isParent ? { ...parts, connections: OF_PARENT } : parts)
   undo.push(...undoApp(app))
@@ -155,6 +163,7 @@ async function serveAlone(
   if (role !== 'api') undo.push(runWorker(app, role === 'both'))
   if (role === 'worker') return serveOperator(app, databaseUrl, undo)
   const service = await serveRequests(app, databaseUrl, undo)
+  await sendMetrics(app, app.metrics, undo)
   if (app.config.operator) await service.operator.listen(app.config.operator)
 }
 
@@ -178,6 +187,7 @@ async function serveBySeveral(
   undo.push(async () => {
     state.isClosing = true
   })
+  countRestarts(app.metrics.registry, group)
   await group.started
   watchForRestarts(app, group)
   await serveOperator(app, databaseUrl, undoOperator, {

@@ -1,8 +1,11 @@
+import type { Config } from './config.ts'
 import type { FullFront } from './core/full-app.ts'
 import { watchMoves } from './core/places/directory.ts'
 import { appsOf } from './core/places/front.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
+import type { Log } from './lib/log.ts'
+import type { Metrics } from './lib/metrics.ts'
 import type { Undo } from './lifetime.ts'
 import { CAN_SHARE_PORT, type Listener } from './processes/listener.ts'
 import { createReadiness, type Readiness } from './readiness.ts'
@@ -49,26 +52,54 @@ export async function serveRequests(
 type Shown = {
   isClosing(): boolean
   isReady(own: Readiness): Readiness['check']
-  metrics(): Promise<string>
+  metrics: ReadMetrics
 }
 
-/** Answers operators in a process that answers no requests. */
+type ReadMetrics = Pick<Metrics, 'text' | 'json'>
+
+/** Shows operators how a process works that answers no requests. */
 export async function serveOperator(
   app: FullFront,
   databaseUrl: string,
   undo: Undo[],
   shown?: Shown,
 ): Promise<void> {
-  const { operator } = app.config
+  const { operator, telemetry } = app.config
+  if (!operator && !telemetry?.metrics) return
+  watchProcess(app)
+  watchInstallation(app)
+  const metrics = shown?.metrics ?? app.metrics
+  await sendMetrics(app, metrics, undo)
   if (!operator) return
   const readiness = createReadiness(app, databaseUrl, shown?.isClosing ?? (() => false))
   undo.push(() => readiness.close())
   const isReady = shown?.isReady(readiness) ?? readiness.check
-  const server = await buildOperator(shown?.metrics ?? app.metrics.text, isReady)
-  watchProcess(app)
-  watchInstallation(app)
+  const server = await buildOperator(metrics.text, isReady)
   undo.push(() => server.close())
   await server.listen(operator)
+}
+
+/** Sends the metrics of this machine to a collector, if there is one. Loads nothing otherwise. */
+export async function sendMetrics(
+  { config, log }: FullFront,
+  metrics: ReadMetrics,
+  undo: Undo[],
+): Promise<void> {
+  if (!config.telemetry?.metrics) return
+  const { openMetrics } = await import('./telemetry/telemetry.ts')
+  undo.push(openMetrics(config, log, metrics))
+}
+
+/** Traces this process, if an operator asks for it. Loads nothing otherwise. */
+export async function sendTraces(
+  { telemetry }: Config,
+  log: Log,
+  processName: string,
+  undo: Undo[],
+): Promise<void> {
+  if (!telemetry?.traces) return
+  const { openTraces } = await import('./telemetry/telemetry.ts')
+  undo.push(openTraces(telemetry, log, processName))
 }
 
 /** With several places, tasks begin when it is known which companies they leave alone. */

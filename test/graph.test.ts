@@ -23,6 +23,7 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
     'withdrawals',
   ],
+  backups: ['charges', 'deliveries', 'disputes', 'due.ts', 'mails', 'recurrences', 'reminders'],
   balance: [
     'app.ts',
     'charges',
@@ -98,7 +99,7 @@ const MAY_USE: Record<string, string[]> = {
   ],
   'due.ts': [],
   'events.ts': ['tasks.ts'],
-  feed: ['app.ts', 'events.ts', 'fields.ts'],
+  feed: ['app.ts', 'events.ts', 'fields.ts', 'installation.ts'],
   'fields.ts': [],
   figures: ['app.ts', 'billings', 'companies'],
   'full-app.ts': [

@@ -1,3 +1,4 @@
+import { backup } from './backup.ts'
 import { bankCommands } from './bank.ts'
 import type { Command } from './command.ts'
 import { companyCommands } from './company.ts'
@@ -10,6 +11,7 @@ import { payerCommands } from './payer.ts'
 import { personCommands } from './person.ts'
 import { placeCommands } from './place.ts'
 import { restartServer } from './restart.ts'
+import { restore } from './restore.ts'
 import { sandboxCommands } from './sandbox.ts'
 import { secretCommands } from './secret.ts'
 import { withdrawalCommands } from './withdrawal.ts'
@@ -27,6 +29,8 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...sandboxCommands,
   ...placeCommands,
   ...secretCommands,
+  backup,
+  restore,
   migrateDatabase,
   restartServer,
   doctor,

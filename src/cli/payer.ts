@@ -28,8 +28,8 @@ import { forEachLimited } from '../lib/for-each-limited.ts'
 import { isUuid, toPublic } from '../lib/ids.ts'
 import { isTaxIdShape, plainTaxId } from '../pix/tax-id.ts'
 import { type Answer, type Args, type Command, Refusal, UsageFault } from './command.ts'
-import { intoFile, outputFault } from './export.ts'
 import { requireNone } from './faults.ts'
+import { intoNewFile, newFileFault } from './new-file.ts'
 import { payerPage } from './payer-page.ts'
 import { requireCompany } from './records.ts'
 import { commandAuthor, withApp } from './session.ts'
@@ -93,15 +93,15 @@ const exporting = (name: string): Command => ({
   async run(args) {
     requireScope(args)
     const [output, page] = [pathOf(args.options.output), pathOf(args.options.page)]
-    requireNone([output && outputFault(output), page && outputFault(page)])
+    requireNone([output && newFileFault('--output', output), page && newFileFault('--page', page)])
     const companies =
       args.options.erasure === undefined
         ? await exportKnown(args)
         : [await exportErased(args, args.options.erasure)]
     const json = { exportedAt: systemClock.now(), companies }
     const text = `${JSON.stringify(json, null, 2)}\n`
-    if (page) await intoFile(page, (print) => print(payerPage(json)))
-    if (output) await intoFile(output, (print) => print(text))
+    if (page) await intoNewFile(page, (file) => file.appendFile(payerPage(json)))
+    if (output) await intoNewFile(output, (file) => file.appendFile(text))
     return output === null
       ? { json, text }
       : { json: { output, page, companies: companies.length }, text: written(companies, output) }

@@ -14,6 +14,7 @@ import { LATEST, type Version } from '../versions/history.ts'
 import { type Admit, admission, requestedVersion } from './admission.ts'
 import type { AgentCall } from './agent-message.ts'
 import { registerAgents } from './agents.ts'
+import { arrivalOf } from './arrival.ts'
 import type { Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody, VALUES_LIMIT } from './body.ts'
 import { compileRoute } from './call.ts'
@@ -29,6 +30,7 @@ import type { RequestSlot } from './request-slots.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import type { ServerParts } from './server-parts.ts'
+import { traceRequests } from './tracing.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -101,6 +103,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   decorateRequests(server)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
+  traceRequests(server)
   beginRequests(server, parts)
   server.addHook('onResponse', (request, reply, done) => {
     observe(parts, request, reply)
@@ -275,7 +278,10 @@ function registerOperations(server: FastifyInstance, { app, isReady, pages }: Se
   server.addHook('onSend', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
   })
-  server.get('/health', async () => ({ status: 'ok' }))
+  server.get('/health', async (request) => {
+    const arrival = arrivalOf(request, app.vault, app.systemClock.now().getTime())
+    return arrival ? { status: 'ok', arrival } : { status: 'ok' }
+  })
   const ready = cache(isReady)
   server.get('/ready', async (_request, reply) => {
     const findings = await ready()

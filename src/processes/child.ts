@@ -11,7 +11,7 @@ import { systemClock } from '../lib/clock.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { runUntilEnd, type Undo } from '../lifetime.ts'
 import type { Service } from '../service.ts'
-import { runWorker, serveRequests, undoApp } from '../serving.ts'
+import { runWorker, sendTraces, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
 import { openChannel } from './channel.ts'
 import { type Listener, listenerOf } from './listener.ts'
@@ -76,6 +76,7 @@ export function runChild(): void {
     undo: Undo[],
     listener: Listener | null,
   ): Promise<void> {
+    await sendTraces(app.config, app.log, order.name, undo)
     undo.push(...undoApp(app))
     undo.push(await followSecret({ ...app, db: app.db.control }, order.databaseUrl))
     if (order.kind === 'worker') {

@@ -37,6 +37,8 @@ export type Group = {
   ask<T>(about: Question, timeout_ms: number): Promise<Answered<T>[]>
   /** Calls back with the name and the number of each process that ends. */
   onEnd(listener: (name: string, pid: number) => void): void
+  /** Calls back with the kind of each process that has ended by itself and is started again. */
+  onRestart(listener: (kind: ProcessKind) => void): void
   /**
    * Replaces all processes, one after the other, by those of the version on the disk, with the
    * configuration that it reads. Rejects if one cannot be replaced: it and the others go on.
@@ -77,11 +79,23 @@ function createQuestions() {
   }
 }
 
+/** Who wants to know of something. */
+function createListeners<Told extends unknown[]>() {
+  const all: ((...told: Told) => void)[] = []
+  return {
+    add: (listener: (...told: Told) => void) => void all.push(listener),
+    tell(...told: Told): void {
+      for (const listener of all) listener(...told)
+    },
+  }
+}
+
 /** Starts the processes of this machine, and carries messages between them. */
 export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts): Group {
   const keeper = createLimitKeeper()
   const questions = createQuestions()
-  const listeners: ((name: string, pid: number) => void)[] = []
+  const ends = createListeners<[name: string, pid: number]>()
+  const restarts = createListeners<[kind: ProcessKind]>()
   /** While the worker is replaced there are two for a moment. */
   const workers = new Set<(wakes: Wakes) => void>()
   let isStopping = false
@@ -107,14 +121,17 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
       end(): void {
         limits.end()
         workers.delete(wake)
-        for (const listener of listeners) listener(name, pid)
+        ends.tell(name, pid)
       },
     }
   }
   function keep(kind: ProcessKind, name: string): Member {
     const order: StartOrder = { kind, name, ...shared }
     const onStart = (send: SendToChild, pid?: number) => serve(order, send, pid)
-    return { kind, kept: keepProcess({ order, log, onStart }) }
+    return {
+      kind,
+      kept: keepProcess({ order, log, onStart, onRestart: () => restarts.tell(kind) }),
+    }
   }
 
   const apis = Array.from({ length: config.processes }, (_, i) => keep('api', `api ${i + 1}`))
@@ -124,9 +141,8 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
     started: startAll(members, log),
     ask: <T>(about: Question, timeout_ms: number) =>
       Promise.all(members.map((member) => questions.ask<T>(member, about, timeout_ms))),
-    onEnd: (listener) => {
-      listeners.push(listener)
-    },
+    onEnd: ends.add,
+    onRestart: restarts.add,
     async replaceAll(say) {
       shared = { ...shared, config: await prepareNext(shared, say) }
       const late_ms = config.shutdownSeconds * 1000

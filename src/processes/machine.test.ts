@@ -32,7 +32,7 @@ function openGroup() {
       for (const listener of listeners) listener('api 1', pid)
     },
   }
-  const ask = createMachineMetrics({ json: async () => [] }, group)
+  const { text: ask } = createMachineMetrics({ json: async () => [] }, group)
   const sum = async () => Number(/^charges (\d+)$/m.exec(await ask())?.[1])
   return { group, sum }
 }

@@ -1,4 +1,4 @@
-import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, type MetricObject, type Registry } from 'prom-client'
 import type { Metrics as OwnMetrics } from '../lib/metrics.ts'
 import type { Findings, Readiness } from '../readiness.ts'
 import type { Group } from './group.ts'
@@ -18,7 +18,7 @@ const aggregate = (all: Metrics[]): Registry => AggregatorRegistry.aggregate(all
 export function createMachineMetrics(
   own: Pick<OwnMetrics, 'json'>,
   group: Pick<Group, 'ask' | 'onEnd'>,
-): () => Promise<string> {
+): Pick<OwnMetrics, 'text' | 'json'> {
   const last = new Map<number, Metrics>()
   /** Processes that have ended while somebody asked. */
   const ended = new Set<number>()
@@ -38,7 +38,7 @@ export function createMachineMetrics(
     if (asking > 0) ended.add(pid)
     merging = merging.then(mergePast)
   })
-  return async () => {
+  async function read(): Promise<Registry> {
     asking += 1
     const asked = await group.ask<Metrics>('metrics', METRICS_MS).finally(() => {
       asking -= 1
@@ -49,8 +49,24 @@ export function createMachineMetrics(
     }
     if (asking === 0) ended.clear()
     const ours = await own.json()
-    return aggregate([ours, ...past, ...last.values()]).metrics()
+    return aggregate([ours, ...past, ...last.values()])
   }
+  return {
+    text: async () => (await read()).metrics(),
+    json: async () => (await read()).getMetricsAsJSON() as Promise<Metrics>,
+  }
+}
+
+/** Counts processes that have ended and are started again, by what they are for. */
+export function countRestarts(registry: Registry, group: Pick<Group, 'onRestart'>): void {
+  const restarts = new Counter({
+    name: 'vintem_process_restarts_total',
+    help: 'Processes that have ended and were started again, by what they are for',
+    labelNames: ['process'],
+    registers: [registry],
+  })
+  for (const process of ['api', 'worker']) restarts.inc({ process }, 0)
+  group.onRestart((kind) => restarts.inc({ process: kind }))
 }
 
 /** Whether the machine can do its work: its database, and each of its processes. */

@@ -7,7 +7,7 @@ import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
-import { isFinal, lookUp, type State, stateOf } from './found.ts'
+import { isFinal, lookUp, needsOthers, type State, stateNow, stateOf } from './found.ts'
 import type { Site } from './site.ts'
 import { holdSlot } from './slots.ts'
 
@@ -28,7 +28,13 @@ const OPENED = { perSecond: 10, burst: MAX_OF_ADDRESS }
 /** Open pages of one charge, which has one payer and perhaps a few devices. */
 const MAX_OF_CHARGE = 20
 
-type Watcher = { token: string; state: State | null; reply: FastifyReply }
+type Watcher = {
+  token: string
+  state: State | null
+  reply: FastifyReply
+  /** Most states are those of the charge, and reading more for each page would cost too much. */
+  needsOthers: boolean
+}
 
 /**
  * Notifies open pages if the state of what they show has changed. A page receives the state and
@@ -48,12 +54,14 @@ export function registerLive(scope: FastifyInstance, { app, closing }: Site): vo
     if (opened && (await opened.take(address)) > 0) throw tooManyPages()
     const hasSlot = await holdSlot(byAddress, address, reply)
     if (!hasSlot || !(await holdSlot(byToken, token, reply))) throw tooManyPages()
-    const state = stateOf(await lookUp(app, token))
+    const found = await lookUp(app, token)
+    const watcher = { token, state: null, reply, needsOthers: await needsOthers(found) }
+    const state = watcher.needsOthers ? await stateNow(found) : stateOf(found)
     startStream(reply)
-    watch.join({ token, state: null, reply }, state)
+    watch.join(watcher, state)
   })
   scope.get<Named>('/pay/:token/status', async (request, reply) => {
-    const state = stateOf(await lookUp(app, request.params.token))
+    const state = await stateNow(await lookUp(app, request.params.token))
     return reply.header('Cache-Control', 'no-store').send({ state })
   })
 }
@@ -104,7 +112,8 @@ function createWatch(app: FullFront, closing: AbortSignal) {
     const byToken = [...Map.groupBy(watchers, ({ token }) => token)]
     await forEachLimited(LOOKUPS_AT_ONCE, byToken, async ([token, group]) => {
       try {
-        const state = stateOf(await lookUp(app, token, findOwner))
+        const found = await lookUp(app, token, findOwner)
+        const state = group[0]!.needsOthers ? await stateNow(found) : stateOf(found)
         for (const watcher of group) if (watchers.has(watcher)) notify(watcher, state)
       } catch (error) {
         faults.push(error)

@@ -147,6 +147,7 @@ async function loop(
   while (!signal.aborted) {
     try {
       await task.run(app, signal)
+      app.counters.taskDone(name, app.systemClock.now())
     } catch (error) {
       await report(name, error)
     }

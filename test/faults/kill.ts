@@ -30,6 +30,8 @@ export type Plan = {
   treasurers: number
   /** Answers between two kills, on average. */
   answersPerKill: number
+  /** How the server is started. */
+  serverOptions?: string[]
 }
 
 /** The database and the clients' word after the server was killed again and again. */
@@ -111,7 +113,7 @@ async function prepare(plan: Plan, databaseUrl: string): Promise<Scene> {
     SECRET_KEY: secretOf('faults'),
     MAILS_PER_RECIPIENT: '10000000',
   }
-  const victim = createVictim(port, environment)
+  const victim = createVictim(port, environment, plan.serverOptions)
   const clock = manualClock(new Date().toISOString())
   const config = readConfig(environment)
   const log = createLog('silent')

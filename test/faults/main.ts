@@ -7,13 +7,13 @@ import { parseArgs } from 'node:util'
 
 /**
  * The long version of the tests in this folder, for which `npm test` has no time:
- * `npm run test:faults -- --kills 200 --failovers 20 --operations 5000 --creations 1000 --seed 7`,
+ * `npm run test:faults -- --kills 200 --failovers 50 --operations 5000 --creations 1000 --seed 7`,
  * or KILLS, FAILOVERS, BANK_OPERATIONS, CREATIONS and SEED in the environment.
  */
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: process.env.KILLS ?? '200' },
-    failovers: { type: 'string', default: process.env.FAILOVERS ?? '20' },
+    failovers: { type: 'string', default: process.env.FAILOVERS ?? '50' },
     seed: { type: 'string', default: process.env.SEED ?? String(randomInt(2 ** 31)) },
     load: { type: 'string', default: process.env.LOAD ?? '250' },
     operations: { type: 'string', default: process.env.BANK_OPERATIONS ?? '5000' },

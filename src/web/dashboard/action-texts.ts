@@ -13,6 +13,11 @@ const OWN: Record<OwnAction, Words> = {
     pt: 'Limite para segunda aprovação alterado',
     en: 'Limit for a second approval changed',
   },
+  'backup.create': { pt: 'Cópia de segurança feita', en: 'Backup made' },
+  'backup.restore': {
+    pt: 'Banco de dados restaurado de uma cópia',
+    en: 'Database restored from a backup',
+  },
   'bank.connect': { pt: 'Banco conectado', en: 'Bank connected' },
   'bank.disconnect': { pt: 'Banco desconectado', en: 'Bank disconnected' },
   'bank.reconcile': { pt: 'Conciliação com o banco', en: 'Reconciled with the bank' },

@@ -38,7 +38,7 @@ import { formatDay, formatMoment } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import { copyButton } from '../developer.ts'
-import { stateOf as pageStateOf } from '../found.ts'
+import { stateNow } from '../found.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { dueFacts, type Fact, facts, purchaseFacts } from '../parts.ts'
 import { BALANCE } from './balance-texts.ts'
@@ -87,7 +87,7 @@ async function show(visit: Visit, fault: Html | null = null, status = 200): Prom
     status,
     styles: SHARE_STYLES,
     scripts: [...SHARE_SCRIPTS, ...(isLive ? ['charge.js'] : [])],
-    data: isLive ? { live, state: pageStateOf(found) } : {},
+    data: isLive ? { live, state: await stateNow(found) } : {},
     body: html`${backLink(visit, '/charges', texts.back)}
 ${heading(title, stateOf(visit, charge))}
 ${fault ?? doneNotice(visit, texts.done)}

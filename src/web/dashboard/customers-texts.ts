@@ -39,7 +39,6 @@ const pt = {
     'O cadastro é apagado. As cobranças feitas guardam os dados de quem pagou, e as assinaturas em andamento continuam.',
   search: 'Parte do nome, telefone ou e-mail, ou CPF ou CNPJ',
   searchButton: 'Buscar',
-  clear: 'Limpar busca',
   none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
   noneFound: (text: string) => `Nenhum cliente encontrado para “${text}”`,
   cut: (shown: number) =>
@@ -96,7 +95,6 @@ const en: Texts = {
     'The record is erased. Past charges keep the details of who paid, and running subscriptions go on.',
   search: 'Part of a name, phone or e-mail, or CPF or CNPJ',
   searchButton: 'Search',
-  clear: 'Clear search',
   none: 'Whoever pays a charge appears here. You can also add customers.',
   noneFound: (text) => `No customer found for “${text}”`,
   cut: (shown) => `There are more such customers; these are ${shown} of them. Add a surname.`,

@@ -249,6 +249,7 @@ const pt = {
     reason: 'Motivo',
     reasons: {
       PLAY_MONEY: 'Teste para quem é de fora da empresa',
+      RESTORED: 'Banco de dados restaurado: já pode ter sido enviado',
       RECIPIENT: 'Limite do destinatário',
       COMPANY: 'Limite da empresa',
       ALL: 'Limite do serviço',
@@ -490,6 +491,7 @@ const en: OperatorTexts = {
     reason: 'Reason',
     reasons: {
       PLAY_MONEY: 'A test, to somebody outside the company',
+      RESTORED: 'Database restored: it may have been sent before',
       RECIPIENT: 'Limit of the recipient',
       COMPANY: 'Limit of the company',
       ALL: 'Limit of the service',
