@@ -311,6 +311,7 @@ export const UNCHANGED: Readonly<Record<string, string>> = {
   'person_links.token_hash': 'a hash of 32 random bytes, which nobody can guess',
   'withdrawals.otp_hash': 'a hash of a code that works for some minutes',
   'charge_intents.fingerprint': 'a hash that is kept for as long as a request takes',
+  'events.trace': 'the id of a trace, and not made by the vault',
   'passkeys.public_key': 'public, and not made by the vault',
   'logos.bytes': 'public, and not made by the vault',
 }
