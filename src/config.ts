@@ -426,6 +426,15 @@ function readSecret(
   return Buffer.alloc(0)
 }
 
+const readSecretKeys = (
+  read: Reader,
+  how: Pick<Config, 'local' | 'databaseSetting'>,
+  dataDir: string,
+): Pick<Config, 'secretKey' | 'secretKeyNext'> => ({
+  secretKey: readSecretKey(read, how, dataDir),
+  secretKeyNext: readNextSecretKey(read, how.local, dataDir),
+})
+
 /** In local mode the operator may put it beside the generated one. */
 function readNextSecretKey(read: Reader, local: boolean, dataDir: string): Buffer | null {
   const given = readSecret(read, 'SECRET_KEY_NEXT')
@@ -499,8 +508,7 @@ export function readConfig(env: Environment): Config {
     operator: readOperator(read, port),
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
-    secretKey: readSecretKey(read, { local, databaseSetting }, dataDir),
-    secretKeyNext: readNextSecretKey(read, local, dataDir),
+    ...readSecretKeys(read, { local, databaseSetting }, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
     mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
