@@ -23,7 +23,16 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
     'withdrawals',
   ],
-  backups: ['charges', 'deliveries', 'disputes', 'due.ts', 'mails', 'recurrences', 'reminders'],
+  backups: [
+    'charges',
+    'deliveries',
+    'disputes',
+    'due.ts',
+    'mails',
+    'recurrences',
+    'reminders',
+    'secrets',
+  ],
   balance: [
     'app.ts',
     'charges',
