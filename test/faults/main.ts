@@ -31,12 +31,11 @@ const { values } = parseArgs({
 
 /** Tests that have a load and a check of their own: what they try cannot be told by these. */
 const OTHERS: { name: string; title: string; file: string; environment: Environment }[] = [
-  other('failover', 'loss of the primary, and promotion', 'failover.long', { FAILOVERS: '20' }),
+  other('failover', 'loss of the primary, and promotion', 'failover.long', { FAILOVERS: '50' }),
+  other('promotion', 'feed, deliveries, clocks and leases across promotions', 'promotion.long'),
   other('standby', 'a standby that does not confirm', 'standby.long'),
-  {
-    ...other('restart', 'rolling restart'),
-    file: 'test/processes/restart.long.test.ts',
-  },
+  other('unconfirmed', 'the same with several servers', 'unconfirmed.long'),
+  other('restart', 'processes replaced one after the other', 'restart.long', { RESTARTS: '20' }),
   other('bank', 'a bank that fails', 'bank', { BANK_OPERATIONS: '5000' }),
   other('client', 'a network that fails before the service', 'client', { CREATIONS: '1000' }),
   other('billing', 'kill -9 of a worker over subscriptions', 'billing-kill', {

@@ -110,6 +110,8 @@ async function build(cast: Cast, undo: (() => unknown)[]): Promise<Omit<Scene, '
   const clock = manualClock(new Date().toISOString())
   const app = await openApp(ROOT, own, servers[0]!.url, clock)
   undo.push(() => closeApp(app))
+  // Whatever a crash takes, the companies are there.
+  if (below.postgres) await app.db.query({ text: 'checkpoint' })
   const caller = createCaller(servers)
   undo.push(caller.close)
   const { postgres, network } = below
