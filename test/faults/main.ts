@@ -15,14 +15,16 @@ import { lateOf, type Row, tableOf } from './table.ts'
  *
  * Puts in one kind of fault after the other, each under a load of its own, and prints what they
  * have come to. `--kills` says how often servers and workers are killed; the others come as much
- * less often as they do by default. No fault is begun after its share of `--minutes`. If one fails,
- * shorter histories are tried for `--shorten` seconds.
+ * less often as they do by default, and `--load` how many requests are answered between two. No
+ * fault is begun after its share of `--minutes`. If one fails, shorter histories are tried for
+ * `--shorten` seconds.
  */
 const KILLS = 1_000
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: String(KILLS) },
     minutes: { type: 'string' },
+    load: { type: 'string' },
     only: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     shorten: { type: 'string', default: '600' },
@@ -69,7 +71,7 @@ function planOf(fault: Fault, root: string | null, most_s: number | undefined): 
   return {
     seed: seed!,
     strokes: upTo(timesOf(fault)).map((number) => ({ fault, number })),
-    answers: null,
+    answers: values.load === undefined ? null : Number(values.load),
     companies: 24,
     sellers: upTo(12),
     treasurers: upTo(6),
@@ -145,4 +147,6 @@ async function main(): Promise<boolean> {
   return [...rows.map(([, row]) => row), ...others].every(isGood)
 }
 
+// Whoever stops it leaves no server and no file system behind.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
 process.exit((await main()) ? 0 : 1)

@@ -45,6 +45,9 @@ export async function openPostgres(
   const password = readPassword(cluster)
   const urlAt = (at: number) => `postgres://vintem:${password}@127.0.0.1:${at}/postgres`
   let child: ChildProcess | null = null
+  // It has a process group of its own, and would outlive a run that somebody stops.
+  const quit = () => child?.kill('SIGQUIT')
+  process.once('exit', quit)
   const isRunning = () => child !== null && child.exitCode === null && child.signalCode === null
   return {
     port,
@@ -66,6 +69,7 @@ export async function openPostgres(
       await ended
     },
     async stop() {
+      process.off('exit', quit)
       if (isRunning()) await stopPostmaster(cluster, child!.pid!)
     },
   }

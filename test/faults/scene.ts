@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { FullApp } from '../../src/core/full-app.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { type ManualClock, manualClock } from '../support/api.ts'
-import { secretOf } from '../support/process.ts'
+import { secretOf, UNLIMITED } from '../support/process.ts'
 import { type Caller, createCaller, markOf } from './caller.ts'
 import { openSmallDisk, type SmallDisk } from './disk.ts'
 import { emptyJournal, type Journal, type Shop } from './journal.ts'
@@ -73,7 +73,12 @@ export async function openScene(cast: Cast): Promise<Scene> {
 async function build(cast: Cast, undo: (() => unknown)[]): Promise<Omit<Scene, 'close'>> {
   const { needs, root } = cast
   const folder = mkdtempSync(join(tmpdir(), 'vintem-faults-'))
-  undo.push(() => rmSync(folder, { recursive: true, force: true }))
+  const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  process.once('exit', remove)
+  undo.push(() => {
+    process.off('exit', remove)
+    remove()
+  })
   // PostgreSQL, which runs as another user, reads its clock there.
   chmodSync(folder, 0o755)
   const clocks = needs.has('clock')
@@ -105,7 +110,12 @@ async function build(cast: Cast, undo: (() => unknown)[]): Promise<Omit<Scene, '
   else await migrate(below.direct)
   const arrivals = await openArrivals()
   undo.push(arrivals.close)
-  const own = { ...environment, DATABASE_URL: below.direct, WEBHOOKS_PER_COMPANY: '2000' }
+  const own = {
+    ...UNLIMITED,
+    ...environment,
+    DATABASE_URL: below.direct,
+    WEBHOOKS_PER_COMPANY: '2000',
+  }
   const shops = await makeShops(root ?? ROOT, own, cast.companies, arrivals.url)
   const clock = manualClock(new Date().toISOString())
   const app = await openApp(ROOT, own, servers[0]!.url, clock)
