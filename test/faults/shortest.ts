@@ -19,8 +19,11 @@ export const tryWith =
   (run: (plan: Plan) => Promise<Outcome>): Try =>
   async (plan) => {
     try {
-      const { findings, journal } = await run(plan)
-      return isClean(findings) ? null : { plan, findings, steps: journal.steps }
+      const { findings, journal, begun } = await run(plan)
+      if (isClean(findings)) return null
+      // What was not put in has no part in it.
+      const strokes = plan.strokes.slice(0, begun)
+      return { plan: { ...plan, strokes }, findings, steps: journal.steps }
     } catch (error) {
       const { message, cause } = error as Error
       const why = cause instanceof Error ? `${message}: ${cause.message}` : message
@@ -140,4 +143,10 @@ export function tell({ plan, findings, steps, tries, failed }: Shortest): string
   ].join('\n')
 }
 
-const numbersOf = (all: (string | number)[]): string => (all.length > 0 ? all.join(', ') : 'none')
+const MAX_NAMES = 20
+
+function numbersOf(all: (string | number)[]): string {
+  if (all.length === 0) return 'none'
+  const more = all.length > MAX_NAMES ? [`and ${all.length - MAX_NAMES} more`] : []
+  return [...all.slice(0, MAX_NAMES), ...more].join(', ')
+}
