@@ -34,7 +34,7 @@ export async function measure(load: Load): Promise<Measured> {
     const exchange = exchanger(socket)
     while (open && count < most) {
       const from = performance.now()
-      const status = await exchange(load.request(count++))
+      const { status } = await exchange(load.request(count++))
       times.push(performance.now() - from)
       if (status >= 300) failed += 1
     }
@@ -58,15 +58,20 @@ export async function measure(load: Load): Promise<Measured> {
 const LENGTH = Buffer.from('content-length: ')
 const END = Buffer.from('\r\n\r\n')
 
-/** Sends one request at a time and resolves with the status when the whole body is there. */
-function exchanger(socket: Socket): (request: string) => Promise<number> {
-  let waiting: ((status: number) => void) | null = null
+/** The status of an answer, and the bytes that have its headers. */
+type Reply = { status: number; head: Buffer }
+
+const BROKEN: Reply = { status: 599, head: Buffer.alloc(0) }
+
+/** Sends one request at a time and resolves with the answer when its whole body is there. */
+function exchanger(socket: Socket): (request: string) => Promise<Reply> {
+  let waiting: ((reply: Reply) => void) | null = null
   let missing = 0
-  let status = 0
-  socket.on('error', () => waiting?.(599))
+  let reply = BROKEN
+  socket.on('error', () => waiting?.(BROKEN))
   socket.on('data', (chunk: Buffer) => {
     if (missing === 0) {
-      status = Number(chunk.toString('latin1', 9, 12))
+      reply = { status: Number(chunk.toString('latin1', 9, 12)), head: chunk }
       const at = chunk.indexOf(LENGTH) + LENGTH.length
       const length = Number.parseInt(chunk.toString('latin1', at, at + 8), 10)
       missing = chunk.indexOf(END) + END.length + length
@@ -74,7 +79,7 @@ function exchanger(socket: Socket): (request: string) => Promise<number> {
     missing -= chunk.length
     if (missing <= 0) {
       missing = 0
-      waiting?.(status)
+      waiting?.(reply)
     }
   })
   return (request) =>
@@ -82,6 +87,50 @@ function exchanger(socket: Socket): (request: string) => Promise<number> {
       waiting = resolve
       socket.write(request, 'latin1')
     })
+}
+
+export type OpenLoad = Pick<Load, 'port' | 'seconds' | 'request'> & { perSecond: number }
+
+/** One request: from the moment it should have been sent to its whole answer. */
+export type Answered = { status: number; took_ms: number; mayRetry: boolean }
+
+/** How often is looked whether requests should be sent. */
+const LOOK_MS = 2
+const RETRY_AFTER = /^retry-after: \d/im
+
+/**
+ * Sends requests at a constant rate, whether those before are answered or not, as many clients do
+ * that know nothing of each other. A connection is used again when it is free.
+ */
+export async function measureOpen(load: OpenLoad): Promise<Answered[]> {
+  const free: ReturnType<typeof exchanger>[] = []
+  const sockets: Socket[] = []
+  const answered: Promise<Answered>[] = []
+  const started = performance.now()
+
+  function connectOne(): ReturnType<typeof exchanger> {
+    const socket = connect({ port: load.port, host: '127.0.0.1', noDelay: true })
+    sockets.push(socket)
+    return exchanger(socket)
+  }
+  async function send(n: number, due_ms: number): Promise<Answered> {
+    const exchange = free.pop() ?? connectOne()
+    const { status, head } = await exchange(load.request(n))
+    const took_ms = performance.now() - due_ms
+    if (status !== BROKEN.status) free.push(exchange)
+    return { status, took_ms, mayRetry: RETRY_AFTER.test(head.toString('latin1')) }
+  }
+  const count = Math.round(load.perSecond * load.seconds)
+  while (answered.length < count) {
+    const due = Math.min(count, ((performance.now() - started) / 1000) * load.perSecond)
+    for (let n = answered.length; n < due; n++) {
+      answered.push(send(n, started + (n * 1000) / load.perSecond))
+    }
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+  }
+  const all = await Promise.all(answered)
+  for (const socket of sockets) socket.destroy()
+  return all
 }
 
 export function post(path: string, headers: Record<string, string>, body: string): string {

@@ -22,6 +22,7 @@ import { spanPlaces } from './db/spanning.ts'
 import { type Alarm, alarmOfPlace, createAlarm } from './lib/alarm.ts'
 import { type Clock, systemClock } from './lib/clock.ts'
 import { watchClock } from './lib/clock-watch.ts'
+import { type Counters, createCounters } from './lib/counters.ts'
 import { createSender } from './lib/http-sender.ts'
 import { type Limits, ownLimits } from './lib/limits.ts'
 import type { Log } from './lib/log.ts'
@@ -33,6 +34,7 @@ import { type Limits as BankLimits, createBacen } from './provider/bacen/bacen.t
 import type { Payee } from './provider/port.ts'
 import { createProviders } from './provider/providers.ts'
 import { createSimulator } from './provider/simulator/simulator.ts'
+import { serverName } from './server-name.ts'
 import { DUE_TASKS } from './worker/due.ts'
 
 /** How many clocks are moved at the same time. Each move reads what is due of its company. */
@@ -72,14 +74,17 @@ export function createApp(parts: Parts): FullFront {
   const shared = createShared(parts)
   const urls = [parts.databaseUrl, ...otherPlaces]
   if (urls.length === 1) {
-    return onePlace(createInPlace(parts, shared, openPlace(parts, shared, parts.databaseUrl)))
+    const own = withCounters(shared)
+    return onePlace(createInPlace(parts, own, openPlace(parts, own, parts.databaseUrl)))
   }
   const apps: FullApp[] = []
-  const own = urls.map((_, i) => ({
-    ...shared,
-    metrics: shared.metrics.ofPlace(i + 1),
-    alarm: alarmOfPlace(shared.alarm, i + 1),
-  }))
+  const own = urls.map((_, i) =>
+    withCounters({
+      ...shared,
+      metrics: shared.metrics.ofPlace(i + 1),
+      alarm: alarmOfPlace(shared.alarm, i + 1),
+    }),
+  )
   const opened = urls.map((url, i) => openPlace(parts, own[i]!, url, i + 1))
   const at = async (companyId: string) => ((await places.find(companyId)) ?? apps[0]!).db
   for (const [i, db] of opened.entries()) {
@@ -90,6 +95,12 @@ export function createApp(parts: Parts): FullFront {
 }
 
 type Shared = ReturnType<typeof createShared>
+type InPlace = Shared & { counters: Counters }
+
+function withCounters(shared: Shared): InPlace {
+  const { registry } = shared.metrics
+  return { ...shared, counters: createCounters(registry) }
+}
 
 /** What all places have in common: what is outside, and what is counted for all companies. */
 function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
@@ -117,11 +128,12 @@ function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
 
 function openPlace(
   { config, connections, log }: Parts,
-  { alarm }: Shared,
+  { alarm, counters }: InPlace,
   url: string,
   place?: number,
 ): Database {
-  const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), alarm)
+  const listener = { ...alarm, waited: counters.databaseWait, name: serverName(config) }
+  const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), listener)
   db.heartbeat.onUnresponsive(() =>
     log.warn({ place }, 'the database does not answer: its connections were closed'),
   )
@@ -129,14 +141,19 @@ function openPlace(
 }
 
 /** The app of one place. */
-function createInPlace(parts: Parts, shared: Shared, db: Database): FullApp {
-  const { clock, log, vault, metrics, limits, publicUrl } = shared
+function createInPlace(parts: Parts, shared: InPlace, db: Database): FullApp {
+  const { clock, log, vault, metrics, limits, publicUrl, counters } = shared
   const connectionOf = ({ id }: Payee) => openConnection(db, vault, id)
-  const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {} })
+  const count = counters.bankRequest
+  const bacen = createBacen({ connectionOf, clock, limits: parts.bankLimits ?? {}, count })
   // Anybody can call the simulated bank, so it gets the share of one company of the database.
   const simulator = createSimulator(publicUrl, db.of('simulated bank'), clock, vault)
   const providers = createProviders(simulator, bacen)
-  const callbacks = createCallbackBatchers(db, { syncNamed, recordReturns, askDisputes })
+  const callbacks = createCallbackBatchers(
+    db,
+    { syncNamed, recordReturns, askDisputes },
+    counters.callback,
+  )
   const charges = groupCharges(db)
   const setbacks = createSetbacks(db.tasks, clock, metrics.registry, log)
   const lateActivity = createLateActivity(db, metrics.registry, log)

@@ -9,6 +9,7 @@ import { makeFolder } from './lib/folders.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
+import { readTelemetry, TELEMETRY_OPTIONS, type Telemetry } from './lib/telemetry-options.ts'
 
 /**
  * The only reader of the environment. Each option is listed here once, with its default and its
@@ -30,7 +31,7 @@ export const OPTIONS = {
   DATABASE_POOL_SIZE: {
     default: '10',
     reason:
-      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process.',
+      'Connections for requests, and as many again for tasks. Requests of one company get half of them at most. Sixteen more are for groups of charges, deliveries, locks, notifications of changes and checks of the database. With PROCESSES=n, two at least, requests have as many in all or two for each process, and there are 25 more and ten for each process, and those of one more while processes are replaced.',
   },
   PROCESSES: {
     default: '1',
@@ -47,6 +48,12 @@ export const OPTIONS = {
     reason: 'The address to listen on. Only this machine can reach the default.',
   },
   PORT: { default: '3000', reason: 'The port that serves API, docs and pages.' },
+  OPERATOR_KEY: {
+    default: '',
+    secret: true,
+    reason:
+      'Opens `/operator/api`, by which programs make, list and suspend companies and keys. At least 32 characters: `openssl rand -hex 32`. Without it there is no such API.',
+  },
   OPERATOR_PORT: {
     default: 'empty: none',
     reason:
@@ -143,6 +150,11 @@ export const OPTIONS = {
       'One-time codes that are mailed for a company within an hour, over all its withdrawals. Limits how many mails can be sent with a leaked API key.',
   },
   CODE_MAILS_PER_DAY: { default: '20', reason: 'The same within a day.' },
+  DESTINATION_WAIT_HOURS: {
+    default: '24',
+    reason:
+      'After a change in the dashboard of the bank connection, or of a recipient’s Pix key, withdrawals to it wait so many hours, so that the owners can read the mail about it before money leaves. Withdrawals of the company go out at once if a second person approves them. 0: they do not wait.',
+  },
   WEBHOOKS_PER_COMPANY: {
     default: '50',
     reason:
@@ -152,6 +164,21 @@ export const OPTIONS = {
     default: '30',
     reason:
       'How long finished deliveries to webhooks are kept, to be looked up and replayed. Events are never deleted.',
+  },
+  CALLBACK_RETENTION_DAYS: {
+    default: '30',
+    reason:
+      'How long what banks have reported is kept, sealed, after it was processed. It may name payers.',
+  },
+  MAIL_RETENTION_DAYS: {
+    default: '30',
+    reason:
+      'How long it is kept that a mail was sent, when, and with which outcome. What it said is deleted when it is sent.',
+  },
+  DEFENSE_RETENTION_DAYS: {
+    default: '1825',
+    reason:
+      'How long texts and files of defenses are kept, sealed, after a dispute was closed: five years, in which a payer can go to court. 0 keeps them.',
   },
   CLOCK_WAIT_SECONDS: {
     default: '20',
@@ -171,6 +198,7 @@ export const OPTIONS = {
     default: '30',
     reason: 'How long requests in flight may take to finish after SIGTERM or Ctrl-C.',
   },
+  ...TELEMETRY_OPTIONS,
 } as const satisfies Record<string, { default: string; reason: string; secret?: true }>
 
 type OptionName = keyof typeof OPTIONS
@@ -191,11 +219,14 @@ export type Config = {
   host: string
   port: number
   /** Null: nothing is served for operators. */
+  operatorKey: string | null
   operator: { host: string; port: number } | null
   publicUrl: string
   /** Whether nobody has said it, so that it is the address to listen on. */
   isPublicUrlDefault: boolean
   secretKey: Buffer
+  /** The file that it is read from. Null: it is in the environment itself. */
+  secretKeyFile: string | null
   /** Null: mails are kept as files. */
   smtpUrl: string | null
   mailFrom: string
@@ -212,13 +243,21 @@ export type Config = {
   staticSalesLimit: number
   /** One-time codes that are mailed for a company. */
   codeMails: { perHour: number; perDay: number }
+  destinationWaitHours: number
   webhooksPerCompany: number
+  /** For how long these are kept. */
   deliveryRetentionDays: number
+  callbackRetentionDays: number
+  mailRetentionDays: number
+  /** 0: for ever. */
+  defenseRetentionDays: number
   clockWaitSeconds: number
   /** What is refused unless the operator allows it by name. */
   allowed: Allowable[]
   logLevel: string
   shutdownSeconds: number
+  /** What is sent to a collector of OpenTelemetry. Null: nothing. */
+  telemetry: Telemetry | null
   /** What is probably a mistake, each a sentence. */
   warnings: string[]
 }
@@ -299,6 +338,14 @@ function readAllowed({ text, fault }: Reader): Allowable[] {
   return ALLOWABLE.filter((name) => named.includes(name))
 }
 
+function readOperatorKey({ text, fault }: Reader): string | null {
+  const key = text('OPERATOR_KEY')
+  if (key !== null && !/^[\x21-\x7e]{32,255}$/.test(key)) {
+    fault('OPERATOR_KEY', 'must have 32 to 255 characters without spaces: openssl rand -hex 32')
+  }
+  return key
+}
+
 function readOperator({ text, integer, fault }: Reader, taken: number): Config['operator'] {
   const host = text('OPERATOR_HOST') ?? '127.0.0.1'
   if (text('OPERATOR_PORT') === null) return null
@@ -356,14 +403,25 @@ function readSecretKey(
 ): Buffer {
   const value = text('SECRET_KEY')
   if (value !== null) {
-    const key = readBase64(value)
-    if (key && key.length >= 32) return key
+    const key = readSecretText(value)
+    if (key) return key
     fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
     return Buffer.alloc(0)
   }
   if (local) return localSecretKey(dataDir, (rule) => fault('DATA_DIR', rule))
   fault('SECRET_KEY', `is required with ${databaseSetting}: openssl rand -base64 32`)
   return Buffer.alloc(0)
+}
+
+function secretKeyFileOf(env: Environment, dataDir: string): string | null {
+  if (env.SECRET_KEY) return null
+  return env.SECRET_KEY_FILE ? resolve(env.SECRET_KEY_FILE) : localSecretPath(dataDir)
+}
+
+/** The secret key in a text, as a file of it has it. Null: it is none. */
+export function readSecretText(text: string): Buffer | null {
+  const key = readBase64(text)
+  return key && key.length >= 32 ? key : null
 }
 
 function readDailyMails({ text, integer }: Reader, local: boolean): Config['dailyMails'] {
@@ -424,10 +482,12 @@ export function readConfig(env: Environment): Config {
     dataDir,
     host,
     port,
+    operatorKey: readOperatorKey(read),
     operator: readOperator(read, port),
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
     secretKey: readSecretKey(read, { local, databaseSetting }, dataDir),
+    secretKeyFile: secretKeyFileOf(env, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
     mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
@@ -445,12 +505,18 @@ export function readConfig(env: Environment): Config {
       perHour: read.integer('CODE_MAILS_PER_HOUR', 5, 1, 100_000),
       perDay: read.integer('CODE_MAILS_PER_DAY', 20, 1, 100_000),
     },
+    destinationWaitHours: read.integer('DESTINATION_WAIT_HOURS', 24, 0, 720),
     webhooksPerCompany: read.integer('WEBHOOKS_PER_COMPANY', 50, 1, 100_000),
     deliveryRetentionDays: read.integer('DELIVERY_RETENTION_DAYS', 30, 1, 3650),
+    callbackRetentionDays: read.integer('CALLBACK_RETENTION_DAYS', 30, 1, 3650),
+    // Some limits count the mails of the last day.
+    mailRetentionDays: read.integer('MAIL_RETENTION_DAYS', 30, 2, 3650),
+    defenseRetentionDays: read.integer('DEFENSE_RETENTION_DAYS', 1825, 0, 36_500),
     clockWaitSeconds: read.integer('CLOCK_WAIT_SECONDS', 20, 0, 120),
     allowed: readAllowed(read),
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
+    telemetry: readTelemetry(read, (name) => readUrl(read, name, ['http:', 'https:']), env),
     warnings: findMisspelt(env),
   }
   if (read.faults.length > 0) throw new ConfigFault([...read.faults, ...config.warnings])
@@ -459,8 +525,35 @@ export function readConfig(env: Environment): Config {
 
 /** Reads the environment of this process. A `.env` file gives what it does not set. */
 export function loadConfig(): Config {
+  const given = new Set(Object.keys(process.env))
   if (existsSync('.env')) loadEnvFile('.env')
+  fromFile = Object.keys(process.env).filter((name) => !given.has(name))
   return readConfig(process.env)
+}
+
+/** What .env has given, and the environment has not. */
+let fromFile: string[] = []
+
+/** What to change in the environment for a process that reads .env anew. */
+export const withoutEnvFile = (): Environment =>
+  Object.fromEntries(fromFile.map((name) => [name, undefined]))
+
+/** The files that hold secrets of this configuration. */
+export const secretFilesOf = (env: Environment = process.env): string[] => [
+  ...(existsSync('.env') ? [resolve('.env')] : []),
+  ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
+]
+
+/**
+ * The settings of this process as a file `.env`, for a backup. Of secrets it says only that they
+ * were set: whoever restores has to bring them.
+ */
+export function describeSettings(env: Environment = process.env): string {
+  const lines = NAMES.filter((name) => env[name]).map((name) => {
+    const option: object = OPTIONS[name as OptionName] ?? {}
+    return 'secret' in option ? `# ${name} was set` : `${name}=${JSON.stringify(env[name])}`
+  })
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 /** The environment without what is in .env. */
@@ -481,9 +574,11 @@ const listOf = (text: string | null): string[] =>
     .map((item) => item.trim())
     .filter(Boolean)
 
+const localSecretPath = (dataDir: string): string => join(dataDir, 'secret.key')
+
 /** The secret of a data directory, which is made when it is first asked for. */
 function localSecretKey(dataDir: string, fault: (rule: string) => void): Buffer {
-  const path = join(dataDir, 'secret.key')
+  const path = localSecretPath(dataDir)
   try {
     makeFolder(dataDir)
     if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { setTimeout as pause } from 'node:timers/promises'
+import { isatty } from 'node:tty'
 import { parseArgs } from 'node:util'
 import { createApp } from './app.ts'
 import { type Config, ConfigFault, loadConfig } from './config.ts'
@@ -16,12 +17,20 @@ import { createLog, describeError, type Log } from './lib/log.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 import { runUntilEnd, type Undo } from './lifetime.ts'
 import { runChild } from './processes/child.ts'
-import { requireFreePort, startGroup } from './processes/group.ts'
-import { createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
-import { writeAddress } from './running.ts'
+import { type Group, requireFreePort, startGroup } from './processes/group.ts'
+import { countRestarts, createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
+import { createRestarts } from './processes/restarts.ts'
+import { noteRestart, writeAddress } from './running.ts'
 import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
-import { runWorker, serveOperator, serveRequests, undoApp } from './serving.ts'
+import {
+  runWorker,
+  sendMetrics,
+  sendTraces,
+  serveOperator,
+  serveRequests,
+  undoApp,
+} from './serving.ts'
 import { describeStartFault, startExitCode } from './start-faults.ts'
 
 type Role = 'api' | 'worker' | 'both'
@@ -65,13 +74,14 @@ async function start(
   const urls = [databaseUrl, ...config.otherPlaces]
   const { publicUrl } = config
   const isParent = hasSeveral(config, role)
+  await sendTraces(config, log, isParent ? 'parent' : role, undo)
   const parts = { config, databaseUrl, clock: systemClock, log, publicUrl }
   const app = createApp(isParent ? { ...parts, connections: OF_PARENT } : parts)
   undo.push(...undoApp(app))
   const missing = await prepare(app, urls, signal)
   if (missing.length > 0) undo.push(prepareLater(app, urls, missing, signal))
   const sandbox = config.local ? await openSandbox(app) : null
-  if (config.local) undo.push(writeAddress(config))
+  if (config.local || isParent) undo.push(announce(app))
   if (isParent) await serveBySeveral(app, role, databaseUrl, undo)
   else await serveAlone(app, role, databaseUrl, undo)
   printBanner(app, role, sandbox, sandbox && (await makeDashboardLink(app)))
@@ -102,6 +112,18 @@ function prepareLater(app: FullFront, urls: string[], first: number[], signal: A
   }
   const done = repeat()
   return () => done
+}
+
+/** Lets commands on this machine find this server. */
+function announce({ config, log }: FullFront): Undo {
+  try {
+    return writeAddress(config)
+  } catch (error) {
+    if (config.local) throw error
+    const { dataDir } = config
+    log.warn({ dataDir, ...describeError(error) }, '"vintem restart" cannot find this server')
+    return async () => {}
+  }
 }
 
 /** An address at which the person of the sandbox signs in once. */
@@ -137,6 +159,7 @@ async function serveAlone(
   if (role !== 'api') undo.push(runWorker(app, role === 'both'))
   if (role === 'worker') return serveOperator(app, databaseUrl, undo)
   const service = await serveRequests(app, databaseUrl, undo)
+  await sendMetrics(app, app.metrics, undo)
   if (app.config.operator) await service.operator.listen(app.config.operator)
 }
 
@@ -160,13 +183,32 @@ async function serveBySeveral(
   undo.push(async () => {
     state.isClosing = true
   })
+  countRestarts(app.metrics.registry, group)
   await group.started
+  watchForRestarts(app, group)
   await serveOperator(app, databaseUrl, undoOperator, {
     isClosing: () => state.isClosing,
     isReady: (own) => createMachineReadiness(own, group),
     metrics: createMachineMetrics(app.metrics, group),
   })
 }
+
+/** SIGHUP replaces the processes, unless it means that the terminal is gone. */
+function watchForRestarts({ config, log }: FullFront, group: Group): void {
+  const restarts = createRestarts(group.replaceAll, (restart) => {
+    noteRestart(config, restart)
+    const { number, isOver, fault, said } = restart
+    const begun = said.at(-1) ?? 'the version on the disk is asked to prepare itself'
+    if (fault) log.error({ restart: number, fault }, 'processes could not be replaced and go on')
+    else log.info({ restart: number }, isOver ? 'all processes are replaced' : begun)
+  })
+  process.on('SIGHUP', () => {
+    if (!hasLostTerminal()) restarts.ask()
+  })
+}
+
+const HAD_TERMINAL = isatty(0)
+const hasLostTerminal = (): boolean => HAD_TERMINAL && !isatty(0)
 
 function printBanner(
   { publicUrl, log }: FullFront,
@@ -202,7 +244,10 @@ function main(): void {
     start: (undo, signal) => start(config, role, log, undo, signal),
     report: (error) => printFault(error, config),
   })
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => end(0))
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => end(0))
+  process.on('SIGHUP', () => {
+    if (!hasSeveral(config, role) || hasLostTerminal()) end(0)
+  })
 }
 
 function printFault(error: unknown, config?: Config): void {

@@ -1,33 +1,62 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
 import { isAlive } from './db/embedded/cluster.ts'
+import { makeFolder } from './lib/folders.ts'
+import type { Restart } from './processes/restarts.ts'
 
-/** The server that runs on a data directory, as `DATA_DIR/server.json` names it in local mode. */
-type Running = { pid: number; url: string }
+/**
+ * The server that runs on a data directory, as `DATA_DIR/server.json` names it: in local mode, and
+ * if it has several processes.
+ */
+export type Running = {
+  pid: number
+  url: string
+  /** How many processes answer requests. Old versions say nothing, and cannot be restarted. */
+  processes?: number
+  /** The last restart of its processes. */
+  restart?: Restart
+}
 
-const pathOf = ({ dataDir }: Config): string => join(dataDir, 'server.json')
+type Place = Pick<Config, 'dataDir'>
 
-function read(config: Config): Running | null {
+const pathOf = ({ dataDir }: Place): string => join(dataDir, 'server.json')
+
+function read(config: Place): Running | null {
   try {
-    const { pid, url } = JSON.parse(readFileSync(pathOf(config), 'utf8'))
-    return Number.isInteger(pid) && pid > 0 && URL.canParse(url) ? { pid, url } : null
+    const running = JSON.parse(readFileSync(pathOf(config), 'utf8'))
+    const { pid, url } = running
+    return Number.isInteger(pid) && pid > 0 && URL.canParse(url) ? running : null
   } catch {
     return null
   }
 }
 
 /** Writes the address of this process to the file, and returns a function that removes it. */
-export function writeAddress(config: Config): () => Promise<void> {
-  const running: Running = { pid: process.pid, url: config.publicUrl }
-  writeFileSync(pathOf(config), `${JSON.stringify(running)}\n`)
+export function writeAddress(config: Config, restart?: Restart): () => Promise<void> {
+  const { publicUrl: url, processes } = config
+  const running: Running = { pid: process.pid, url, processes, ...(restart && { restart }) }
+  makeFolder(config.dataDir)
+  // Whoever reads it meanwhile reads the one before.
+  const written = `${pathOf(config)}.${process.pid}`
+  writeFileSync(written, `${JSON.stringify(running)}\n`)
+  renameSync(written, pathOf(config))
   return async () => {
     if (read(config)?.pid === process.pid) rmSync(pathOf(config), { force: true })
   }
 }
 
-/** The address of the running server. The file alone is no proof, because a kill leaves it. */
-export function addressOfServer(config: Config): string | null {
-  const running = config.local ? read(config) : null
-  return running && isAlive(running.pid) ? running.url : null
+/** Adds the last restart to the file, unless that is of another server meanwhile. */
+export function noteRestart(config: Config, restart: Restart): void {
+  if (read(config)?.pid === process.pid) writeAddress(config, restart)
 }
+
+/** The running server. The file alone is no proof, because a kill leaves it. */
+export function findServer(config: Place): Running | null {
+  const running = read(config)
+  return running && isAlive(running.pid) ? running : null
+}
+
+/** The address of the running server of local mode. */
+export const addressOfServer = (config: Config): string | null =>
+  config.local ? (findServer(config)?.url ?? null) : null

@@ -4,6 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import type { FullApp, FullFront } from './core/full-app.ts'
 import { appsOf } from './core/places/front.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
+import { KEEP_ALIVE_MS } from './http/keep-alive.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { openServerNotifications } from './http/notifications.ts'
 import { createActOnce, createOperate, OPERATIONS } from './http/operate.ts'
@@ -16,14 +17,21 @@ import { createReadiness } from './readiness.ts'
 import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
 
-/** How long clients have to close the connections that they keep open. */
+/** How long clients have to close the connections that they keep open, when the server stops. */
 const DRAIN_MS = 1_000
+/** If another process goes on: until connections that nobody uses are closed as ever. */
+const LEAVE_MS = KEEP_ALIVE_MS + 2_000
 
 export type Service = {
   server: FastifyInstance
   /** The server for operators, on a port of its own. */
   operator: FastifyInstance
   keys: KeyRing
+  /**
+   * Takes no more connections, and waits until clients have closed theirs: each is asked to by its
+   * next answer. Nothing is closed while a request may be on its way.
+   */
+  leave(): Promise<void>
   /** Answers the requests in flight and closes. The database stays open. */
   close(): Promise<void>
 }
@@ -36,11 +44,14 @@ export async function createService(anyApp: FullFront, databaseUrl: string): Pro
   const notifications = urls.map((url) => openServerNotifications(url, app.log))
   const keys = createKeyRing(anyApp, notifications)
   for (const [i, one] of apps.entries()) one.feedWaits.attach(notifications[i]!)
-  const state = { closing: false }
-  const readiness = createReadiness(app, databaseUrl, () => state.closing)
+  const closing = new AbortController()
+  // While it only leaves, the service is as ready as before, because another process goes on.
+  let isStopping = false
+  const readiness = createReadiness(app, databaseUrl, () => isStopping)
   const pages = createPages(app, {
     operate: createOperate(anyApp, 'pages'),
     operations: OPERATIONS,
+    closing: closing.signal,
     compareVersions: (before, after) => compareVersions(ROUTES, before, after),
     diffVersions: (actor, before, after) => diffVersions(ROUTES, actor, before, after),
     sandbox: () => readSandbox(app),
@@ -48,19 +59,31 @@ export async function createService(anyApp: FullFront, databaseUrl: string): Pro
   })
   const agents = createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce('mcp'))
   const isReady = readiness.check
-  const server = await buildServer({ app, keys, isReady, state, pages, agents })
+  const server = await buildServer({
+    app,
+    keys,
+    isReady,
+    closing: closing.signal,
+    pages,
+    agents,
+  })
   const operator = await buildOperator(app.metrics.text, readiness.check)
   watchProcess(app)
   // If there are several processes, the parent looks it up for all.
   if (app.config.processes === 1) watchInstallation(app)
+  async function leave(patience_ms: number): Promise<void> {
+    closing.abort()
+    for (const { feedWaits } of apps) feedWaits.close()
+    await drain(server, patience_ms)
+  }
   return {
     server,
     operator,
     keys,
+    leave: () => leave(LEAVE_MS),
     async close() {
-      state.closing = true
-      for (const { feedWaits } of apps) feedWaits.close()
-      await drain(server)
+      isStopping = true
+      await leave(DRAIN_MS)
       const late = setTimeout(
         () => server.server.closeAllConnections(),
         app.config.shutdownSeconds * 1000,
@@ -87,10 +110,10 @@ async function untilIdle(app: FullApp): Promise<void> {
  * Stops listening, but still answers on open connections and asks their clients to close them. An
  * idle connection is not closed at once, because a request may just be arriving on it.
  */
-async function drain({ server }: FastifyInstance): Promise<void> {
+async function drain({ server }: FastifyInstance, patience_ms: number): Promise<void> {
   if (!server.listening) return
   const closed = new Promise<void>((resolve) => {
     NetServer.prototype.close.call(server, () => resolve())
   })
-  await Promise.race([closed, pause(DRAIN_MS, undefined, { ref: false })])
+  await Promise.race([closed, pause(patience_ms, undefined, { ref: false })])
 }

@@ -23,6 +23,7 @@ const MAY_USE: Record<string, string[]> = {
     'tasks.ts',
     'withdrawals',
   ],
+  backups: ['charges', 'deliveries', 'disputes', 'due.ts', 'mails', 'recurrences', 'reminders'],
   balance: [
     'app.ts',
     'charges',
@@ -98,7 +99,7 @@ const MAY_USE: Record<string, string[]> = {
   ],
   'due.ts': [],
   'events.ts': ['tasks.ts'],
-  feed: ['app.ts', 'events.ts', 'fields.ts'],
+  feed: ['app.ts', 'events.ts', 'fields.ts', 'installation.ts'],
   'fields.ts': [],
   figures: ['app.ts', 'billings', 'companies'],
   'full-app.ts': [
@@ -123,6 +124,8 @@ const MAY_USE: Record<string, string[]> = {
   'operate.ts': ['activity', 'app.ts', 'companies'],
   notes: [],
   operator: ['activity', 'clocks', 'companies', 'mails'],
+  // Makes companies and keys for whoever runs the installation, as a page or a program asks for it.
+  'operator-companies.ts': ['activity', 'app.ts', 'companies', 'operator', 'people', 'places'],
   'orders.ts': ['due.ts'],
   payments: [
     'activity',
@@ -137,6 +140,22 @@ const MAY_USE: Record<string, string[]> = {
     'fields.ts',
     'mails',
     'tasks.ts',
+  ],
+  payers: [
+    'activity',
+    'app.ts',
+    'charges',
+    'companies',
+    'customers',
+    'disputes',
+    'idempotency.ts',
+    'mails',
+    'notes',
+    'payments',
+    'places',
+    'recurrences',
+    'reminders',
+    'saved-views.ts',
   ],
   people: ['activity', 'app.ts', 'companies', 'letters', 'mails'],
   places: ['app.ts', 'companies', 'installation.ts'],

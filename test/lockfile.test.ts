@@ -97,9 +97,3 @@ test('the tests run on the locked Node', () => {
   const mine = locked[`node_modules/node-${process.platform}-${process.arch}`]
   if (mine) assert.equal(process.versions.node, mine.version)
 })
-
-test('the decision record says of each package that runs why it is there', () => {
-  const record = read('docs/decisions/0024-supply-chain.md')
-  const missing = Object.keys(own.dependencies).filter((name) => !record.includes(`| \`${name}\``))
-  assert.deepEqual(missing, [])
-})

@@ -120,7 +120,7 @@ test('only its command imports the moving of companies', () => {
   const users = product.filter(
     (path) => !path.startsWith('src/core/moves/') && /from '[^']*\/moves\//.test(textOf(path)),
   )
-  assert.deepEqual(users, ['src/cli/place.ts'])
+  assert.deepEqual(users, ['src/cli/place-move.ts'])
 })
 
 test('only charges/record.ts changes a charge', () => {

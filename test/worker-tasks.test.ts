@@ -9,7 +9,6 @@ import {
   removeOrphans,
   watchWebhooks,
 } from '../src/worker/due.ts'
-import { purgeDeliveries } from '../src/worker/webhooks.ts'
 import { startWorker, TASKS } from '../src/worker/worker.ts'
 import { startApi } from './support/api.ts'
 import { makeDueWork, workOnce } from './support/due-work.ts'
@@ -27,12 +26,9 @@ const PERIODS: Record<string, number> = {
   'index old charges': 1_000,
   'index customers': 1_000,
   audit: 60_000,
-  'purge idempotency keys': 60_000,
   'record wrong sign-ins': 60_000,
-  'remove old mails': 3_600_000,
-  'remove old requests': 3_600_000,
-  'purge deliveries': 3_600_000,
-  'purge what is done': 3_600_000,
+  'remove old data': 60_000,
+  'finish erasures': 60_000,
 }
 
 const one = async (text: string, values: unknown[]) => Object.values((await rows(text, values))[0]!)
@@ -52,7 +48,6 @@ test('tasks whose work is tested elsewhere do that work', () => {
     TASKS.map((task) => [task.name, 'run' in task ? task.run : task.open]),
   )
   assert.equal(works.get('watch certificates'), watchCertificates)
-  assert.equal(works.get('purge deliveries'), purgeDeliveries)
   for (const task of [watchWebhooks, removeOrphans, collectDue, expireChargesAtBanks]) {
     assert.equal(works.get(task.name), task.run)
   }

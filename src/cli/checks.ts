@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { listCompanies } from '../core/companies/store.ts'
-import { findSecretKeyId, requirePlaces } from '../core/installation.ts'
+import { findBackups, findSecretKeyId, requirePlaces } from '../core/installation.ts'
+import { listUnfinished } from '../core/payers/store.ts'
 import { listMoving } from '../core/places/store.ts'
 import { listSetbacks } from '../core/setbacks.ts'
 import { askForCitus } from '../db/citus.ts'
@@ -11,6 +12,7 @@ import type { Database } from '../db/database.ts'
 import {
   type Applied,
   findUnchecked,
+  LAST_KNOWN,
   LIST_APPLIED,
   pendingOf,
   readMigrations,
@@ -22,6 +24,18 @@ import { inspectBankClocks } from './bank-clock.ts'
 import { type Answer, columns } from './command.ts'
 import { textOfError } from './faults.ts'
 import type { Check, Finding, State } from './finding.ts'
+import {
+  inspectArchive,
+  inspectCertificates,
+  inspectCollation,
+  inspectConnections,
+  inspectIndexes,
+  inspectServers,
+  inspectSlots,
+  inspectStandbys,
+  inspectTransactions,
+  inspectVacuum,
+} from './postgres-checks.ts'
 import { type Connection, openConnection } from './session.ts'
 
 const MIN_VERSION = 15
@@ -79,11 +93,56 @@ const checkPlace = async (db: Database, config: Config): Promise<Check[]> => [
   await check('settings', () => inspectSettings(db, config)),
   await check('migrations', () => inspectMigrations(db)),
   await check('secret key', () => inspectSecret(db, config)),
+  ...(await checkPostgres(db, config)),
   await check('clock', () => inspectClock(db)),
   await check('provider', () => inspectProvider(db)),
   await check('bank clocks', () => inspectClocks(db, config)),
   await check('work', () => inspectWork(db)),
+  await check('backup', () => inspectBackup(db, config)),
+  ...(await checkErasures(db)),
 ]
+
+/** An erasure takes a minute, and some more if there are many charges. */
+const LONG_ERASURE_MS = 15 * 60_000
+
+/** Erasures of payers that were interrupted. Mostly there are none, which needs no line. */
+async function checkErasures(db: Database): Promise<Check[]> {
+  const before = new Date(systemClock.now().getTime() - LONG_ERASURE_MS)
+  // If the database does not answer, other checks say so.
+  const left = await listUnfinished(db, before).catch(() => [])
+  if (left.length === 0) return []
+  const ids = [...new Set(left.map(({ companyId }) => companyId))].join(', ')
+  const detail = `Data of payers are not all erased, of ${ids}. Run vintem payer erase again with their tax ids.`
+  return [{ name: 'erasures', state: 'warning', detail }]
+}
+
+/** What may go wrong in PostgreSQL in the long run. */
+const POSTGRES: [name: string, inspect: (db: Database, config: Config) => Promise<Finding>][] = [
+  ['standbys', inspectStandbys],
+  ['slots', (db) => inspectSlots(db)],
+  ['archive', inspectArchive],
+  ['collation', inspectCollation],
+  ['transactions', (db) => inspectTransactions(db)],
+  ['vacuum', (db) => inspectVacuum(db)],
+  ['connections', inspectConnections],
+]
+
+/** What is looked for in our own tables, once they are there. */
+const OWN: [name: string, inspect: (db: Database, config: Config) => Promise<Finding>][] = [
+  ['indexes', inspectIndexes],
+  ['servers', inspectServers],
+  ['certificates', inspectCertificates],
+]
+
+async function checkPostgres(db: Database, config: Config): Promise<Check[]> {
+  // If the database does not answer, the first check says so.
+  const hasTables = await hasTable(db, 'bank_connections').catch(() => false)
+  const found: Check[] = []
+  for (const [name, inspect] of [...POSTGRES, ...(hasTables ? OWN : [])]) {
+    found.push(await check(name, () => inspect(db, config)))
+  }
+  return found
+}
 
 /** Null: Citus does not hold the tables. */
 async function readNode(db: Database) {
@@ -176,6 +235,13 @@ async function inspectMigrations(db: Database): Promise<Finding> {
     ? await db.query<Applied>({ text: LIST_APPLIED })
     : []
   const pending = pendingOf(readMigrations(), applied)
+  const newer = applied.filter(({ version }) => version > LAST_KNOWN)
+  if (newer.length > 0) {
+    return [
+      'warning',
+      `The database has ${newer.length} that this version does not know: replace this clone by the newer one.`,
+    ]
+  }
   if (pending.length > 0) {
     return ['warning', `${pending.length} to apply: run vintem migrate, or start the server.`]
   }
@@ -201,6 +267,30 @@ async function inspectClock(db: Database): Promise<Finding> {
   const detail = `This machine and the database are ${apart_ms} ms apart.`
   if (apart_ms < CLOCK_TOLERANCE_MS) return ['ok', detail]
   return ['failed', `${detail} Set both by NTP: charges would expire at the wrong moment.`]
+}
+
+const HOUR_MS = 3_600_000
+/** Somebody who backs up once a day has an hour or two for it. */
+const OLD_BACKUP_H = 26
+
+/** Whether there is a backup from which at most a day would be lost. */
+async function inspectBackup(db: Database, { local }: Config): Promise<Finding> {
+  const isNew = !(await hasColumn(db, 'installation', 'backed_up_at'))
+  const { backedUpAt } = isNew ? { backedUpAt: null } : await findBackups(db)
+  const how = 'Run vintem backup once a day, and try it with vintem restore --verify.'
+  if (!backedUpAt) return [local ? 'ok' : 'warning', `There is no backup. ${how}`]
+  const age_h = Math.floor((systemClock.now().getTime() - backedUpAt.getTime()) / HOUR_MS)
+  const detail = `The last backup is of ${backedUpAt.toISOString()}.`
+  if (age_h < OLD_BACKUP_H) return ['ok', detail]
+  return ['warning', `${detail} There is none since, for ${age_h} hours. ${how}`]
+}
+
+async function hasColumn(db: Database, table: string, column: string): Promise<boolean> {
+  const rows = await db.query({
+    text: `select from pg_attribute where attrelid = to_regclass($1) and attname = $2`,
+    values: [table, column],
+  })
+  return rows.length > 0
 }
 
 async function inspectProvider(db: Database | null): Promise<Finding> {

@@ -1,4 +1,4 @@
-import { accessSync, constants, statfsSync } from 'node:fs'
+import { accessSync, constants } from 'node:fs'
 import { type Config, ConfigFault, loadConfig } from '../config.ts'
 import { isLoopback } from '../lib/addresses.ts'
 import { findUnsafe } from '../safety.ts'
@@ -6,10 +6,13 @@ import { check, checkDatabase, inspectMail, report } from './checks.ts'
 import type { Command } from './command.ts'
 import { textOfError } from './faults.ts'
 import type { Check, Finding } from './finding.ts'
-
-const MIB = 1024 * 1024
-const LOW_SPACE_MIB = 1024
-const NO_SPACE_MIB = 100
+import { inspectFileLimit, inspectRights, inspectSpace } from './machine-checks.ts'
+import {
+  inspectCertificate,
+  inspectCollector,
+  inspectProxies,
+  inspectReach,
+} from './reach-checks.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -37,6 +40,12 @@ async function diagnose(): Promise<Check[]> {
     ...checkSafety(config),
     await check('monitoring', async () => inspectMonitoring(config)),
     await check('public address', async () => inspectAddress(config)),
+    await check('proxy', async () => inspectProxies(config)),
+    await check('reach', () => inspectReach(config)),
+    await check('certificate', () => inspectCertificate(config)),
+    await check('collector', () => inspectCollector(config)),
+    await check('rights', async () => inspectRights(config)),
+    await check('open files', async () => inspectFileLimit()),
     await check('data directory', async () => inspectDataDirectory(config)),
     ...(await checkDatabase(config)),
     await check('mail', () => inspectMail(config)),
@@ -75,7 +84,10 @@ function inspectAddress({ publicUrl, local }: Config): Finding {
 }
 
 function inspectDataDirectory({ dataDir, databaseUrl, databaseSetting }: Config): Finding {
-  if (databaseUrl) return ['ok', `Holds no database, because ${databaseSetting} is set.`]
+  if (databaseUrl) {
+    const [state, detail] = inspectSpace({ dataDir })
+    return [state, `Holds no database, because ${databaseSetting} is set. ${detail}`]
+  }
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
   } catch (error) {
@@ -84,10 +96,5 @@ function inspectDataDirectory({ dataDir, databaseUrl, databaseSetting }: Config)
       `${textOfError(error)} Run as the owner of ${dataDir}, or choose another DATA_DIR.`,
     ]
   }
-  const { bavail, bsize } = statfsSync(dataDir)
-  const free_mib = Math.floor((bavail * bsize) / MIB)
-  const detail = `${dataDir} is writable, with ${free_mib} MiB free.`
-  if (free_mib < NO_SPACE_MIB)
-    return ['failed', `${detail} Free some space: PostgreSQL stops when the disk is full.`]
-  return free_mib < LOW_SPACE_MIB ? ['warning', `${detail} Free some space soon.`] : ['ok', detail]
+  return inspectSpace({ dataDir })
 }

@@ -1,6 +1,3 @@
-import { existsSync, rmSync } from 'node:fs'
-import { link, open } from 'node:fs/promises'
-import { dirname } from 'node:path'
 import {
   type DatedEntry,
   ENTRY_COLUMNS,
@@ -22,6 +19,7 @@ import type { Vault } from '../lib/vault.ts'
 import { BRAZILIAN } from '../pix/brazilian-csv.ts'
 import { addDays, isLocalDate, startOfDay } from '../pix/local-time.ts'
 import { type Args, type Command, type Print, Refusal } from './command.ts'
+import { intoNewFile, newFileFault } from './new-file.ts'
 import { requireCompany } from './records.ts'
 import { type Session, withDatabase } from './session.ts'
 import { typedPath } from './typed-path.ts'
@@ -105,17 +103,12 @@ function readWanted({ options, switches }: Args): Wanted {
     isLocalDate(from) && isLocalDate(to) && to < from ? '--to: must not be before --from' : null,
     dialect ? null : `--format: must be one of ${[...FORMATS.keys()].join(', ')}`,
     json && format ? '--format: is for CSV, and --json asks for JSON lines' : null,
-    output && outputFault(output),
+    output && newFileFault('--output', output),
   ]
   const [first, ...others] = faults.filter((fault) => fault !== null)
   if (first) throw invalid(first, ...others)
   const period = { from: startOfDay(from), to: startOfDay(addDays(to, 1)) }
   return { period, dialect: json ? null : dialect!, output }
-}
-
-function outputFault(path: string): string | null {
-  if (existsSync(path)) return `--output: ${path} exists already; choose another name`
-  return existsSync(dirname(path)) ? null : `--output: there is no folder ${dirname(path)}`
 }
 
 async function copy<T>(
@@ -130,23 +123,6 @@ async function copy<T>(
     count += page.length
   }
   return count
-}
-
-/** Creates the file only when it is complete, and never replaces another. */
-async function intoFile<R>(path: string, act: (print: Print) => Promise<R>): Promise<R> {
-  const part = `${path}.${process.pid}.part`
-  // Remove the incomplete file when the process ends, also after an error.
-  process.once('exit', () => rmSync(part, { force: true }))
-  const file = await open(part, 'wx', 0o600)
-  try {
-    const result = await act((text) => file.appendFile(text))
-    await file.sync()
-    // A link fails if the file exists by now. A rename would replace it.
-    await link(part, path)
-    return result
-  } finally {
-    await file.close()
-  }
 }
 
 /** A place that the company has left loses its rows, so perhaps not all of them were read. */
@@ -185,7 +161,7 @@ function exporting<T>(noun: string, what: string, table: Table<T>): Command {
           return count
         }, args.options.company)
       if (output === null) return copyTo(print).then(() => null)
-      const records = await intoFile(output, copyTo)
+      const records = await intoNewFile(output, (file) => copyTo((text) => file.appendFile(text)))
       return { json: { output, records }, text: `${records} records are in ${output}.\n` }
     },
   }

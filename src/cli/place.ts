@@ -1,16 +1,13 @@
 import { loadConfig } from '../config.ts'
-import { recordActivity } from '../core/activity/record.ts'
 import { requireSameSecret } from '../core/installation.ts'
-import { cancelMove, type Moved, moveCompany } from '../core/moves/move.ts'
-import { locate } from '../core/places/directory.ts'
-import { countCompanies, findKnown, listMoving } from '../core/places/store.ts'
+import { countCompanies, listMoving } from '../core/places/store.ts'
 import { isAddress, nameOf, splitHosts } from '../db/address.ts'
 import { createPlace, distributePlace } from '../db/citus-place.ts'
 import { type Database, openDatabase } from '../db/database.ts'
 import { createVault } from '../lib/vault.ts'
 import { type Command, columns, Refusal } from './command.ts'
-import { requireCompany } from './records.ts'
-import { commandAuthor, type Session, withDatabase } from './session.ts'
+import { moveCommands } from './place-move.ts'
+import { withDatabase } from './session.ts'
 
 const list: Command = {
   name: 'place list',
@@ -131,61 +128,4 @@ function shownAddress(address: string): string {
   return decodeURIComponent(shown.href.replaceAll('+', '%20')).replaceAll(' ', '%20')
 }
 
-const move: Command = {
-  name: 'place move',
-  summary: 'Move a company to another place while it works. If interrupted, repeat it to go on.',
-  example: 'vintem place move 019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80 2',
-  operands: ['company-id', 'place'],
-  options: {},
-  run({ operands: [id, place] }) {
-    return withDatabase((session) => moveTyped(session, id!, Number(place)), id)
-  },
-}
-
-async function moveTyped({ db, databases, urls }: Session, text: string, to: number) {
-  if (!databases[to - 1]) {
-    throw new Refusal(`There are the places 1 to ${databases.length}. See "vintem place list".`)
-  }
-  const company = await requireCompany(db, text)
-  const { id: companyId, name } = company
-  const lives = (await locate(databases, companyId))! + 1
-  const known = await Promise.all(databases.map((one) => findKnown(one, companyId)))
-  const leaving = known.findIndex(({ state }) => state === 'leaving') + 1
-  const left = known.findIndex(({ state, otherPlace }) => state === 'left' && otherPlace === to) + 1
-  if (leaving > 0 && to === leaving) {
-    await cancelMove({ companyId, urls, from: leaving, to: known[leaving - 1]!.otherPlace! })
-    return answer(companyId, to, `The move of ${name} is canceled. It lives in place ${to}.\n`)
-  }
-  const going = known[leaving - 1]?.otherPlace ?? null
-  if (going !== null && going !== to) {
-    throw new Refusal(
-      `${name} is being moved to place ${going}. Finish that with "vintem place move ${companyId} ${going}", or cancel it with "vintem place move ${companyId} ${leaving}".`,
-    )
-  }
-  const pending = known.findIndex(({ state }) => state === 'left') + 1
-  if (pending > 0 && left === 0) {
-    throw new Refusal(
-      `The last move of ${name} is not finished. Run "vintem place move ${companyId} ${lives}" first.`,
-    )
-  }
-  if (lives === to && left === 0) {
-    return answer(companyId, to, `${name} lives in place ${to} already.\n`)
-  }
-  const moved = await moveCompany({ companyId, urls, from: left || lives, to })
-  await recordActivity(databases[to - 1]!, companyId, commandAuthor(), {
-    action: 'company.move',
-    record: { type: 'company', id: companyId },
-  })
-  return answer(companyId, to, described(name, to, moved), moved)
-}
-
-const described = (name: string, to: number, { refused_ms, rows }: Moved): string =>
-  `${name} lives in place ${to} now. ${rows} rows were removed from the former one.\n` +
-  (refused_ms > 0 ? `It was refused for ${(refused_ms / 1000).toFixed(1)} seconds.\n` : '')
-
-const answer = (companyId: string, place: number, text: string, moved?: Moved) => ({
-  json: { companyId, place, ...(moved ? { refusedMs: Math.round(moved.refused_ms) } : {}) },
-  text,
-})
-
-export const placeCommands = [list, add, move, distribute]
+export const placeCommands = [list, add, ...moveCommands, distribute]

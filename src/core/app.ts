@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts'
 import type { Alarm } from '../lib/alarm.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { ClockWatch } from '../lib/clock-watch.ts'
+import type { Counters } from '../lib/counters.ts'
 import type { FairQueue } from '../lib/fair-queue.ts'
 import type { Sender } from '../lib/http-sender.ts'
 import type { Limits, RateLimit } from '../lib/limits.ts'
@@ -35,6 +36,8 @@ export type App = {
   /** Finds the addresses of receivers, as the sender does. */
   lookup: Lookup
   metrics: Metrics
+  /** What is counted for the metrics while this process works. */
+  counters: Counters
   /** Companies whose work fails in a task. */
   setbacks: Setbacks
   mailer: Mailer

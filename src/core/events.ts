@@ -1,6 +1,7 @@
-import { booleans, texts, timestamps, uuids } from '../db/arrays.ts'
+import { booleans, bytes, texts, timestamps, uuids } from '../db/arrays.ts'
 import type { Tx } from '../db/database.ts'
 import { newId, toPublic, type Uuid } from '../lib/ids.ts'
+import { causeOf } from '../lib/tracing.ts'
 import type { Source } from '../provider/port.ts'
 import { TASK } from './tasks.ts'
 
@@ -49,6 +50,8 @@ export type Event = {
   /** Whether it comes of a dev-mode charge. In a sandbox all is play money, whatever this says. */
   devMode: boolean
   createdAt: Date
+  /** The trace of the request that has caused it, which its deliveries continue. */
+  trace: Buffer | null
 }
 
 /** What an event is about: money, a trial of a live company, or the play money of a sandbox. */
@@ -64,6 +67,7 @@ type ChargeMoment = {
   amount: number
   paymentStatus: string
   devMode: boolean
+  endToEndId?: string | null
 }
 
 /** The events that the published interface names. Their bodies stay as they are. */
@@ -91,10 +95,16 @@ export function chargeEvent(type: PublishedType, charge: ChargeMoment, at: Date)
   // Nothing in it needs escaping: ids, states and cents are ours.
   const subject = `{"id":"${toPublic('charge', id)}","status":"${paymentStatus}","total":${amount}}`
   const payload = `{"event":"${EVENTS[type]}","charge":${subject}}`
-  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
+  const trace = causeOf(companyId, charge.endToEndId)
+  return { companyId, id: newId(), type, payload, devMode, createdAt: at, trace }
 }
 
-type Own = { companyId: Uuid; externalId: string | null; devMode: boolean }
+type Own = {
+  companyId: Uuid
+  externalId: string | null
+  devMode: boolean
+  endToEndId?: string | null
+}
 
 /**
  * An event that the published interface does not name. All of them have the externalId of the
@@ -102,13 +112,14 @@ type Own = { companyId: Uuid; externalId: string | null; devMode: boolean }
  */
 function ownEvent(
   type: Exclude<AnyEventType, PublishedType>,
-  { companyId, externalId, devMode }: Own,
+  { companyId, externalId, devMode, endToEndId }: Own,
   subjects: object,
   at: Date,
 ): Event {
   const event = type === TEST_EVENT ? 'Webhook.Test' : EVENTS[type]
   const payload = JSON.stringify({ event, ...subjects, externalId })
-  return { companyId, id: newId(), type, payload, devMode, createdAt: at }
+  const trace = causeOf(companyId, endToEndId)
+  return { companyId, id: newId(), type, payload, devMode, createdAt: at, trace }
 }
 
 type OwnChargeMoment = ChargeMoment & { externalId: string | null }
@@ -227,7 +238,8 @@ export function unmatchedEvent(payment: PaymentMoment, externalId: string | null
   const charge = chargeId === null ? {} : { chargeId: toPublic('charge', chargeId) }
   const subjects = { payment: { endToEndId, amount, reason, ...charge } }
   const devMode = source === 'simulated'
-  return ownEvent('payment.unmatched', { companyId, externalId, devMode }, subjects, at)
+  const own = { companyId, externalId, devMode, endToEndId }
+  return ownEvent('payment.unmatched', own, subjects, at)
 }
 
 type ReturnMoment = {
@@ -354,12 +366,14 @@ export const eventInsertSql = (
 ${nextPositionSql(`$${first}`, after)}, written_by as materialized (
   select f.company_id, f.last, c.mode from feed f join companies c on c.id = f.company_id
 ), event as (
-  insert into events (company_id, id, type, payload, created_at, mode, position)
+  insert into events (company_id, id, type, payload, created_at, mode, position, trace)
   select e.company_id, e.id, e.type, e.payload, e.created_at,
-    case when w.mode = 'sandbox' then 'sandbox' when e.dev_mode then 'dev' else 'live' end, w.last
+    case when w.mode = 'sandbox' then 'sandbox' when e.dev_mode then 'dev' else 'live' end, w.last,
+    e.trace
   from unnest($${first}::uuid[], $${first + 1}::uuid[], $${first + 2}::text[],
-    $${first + 3}::text[], $${first + 4}::timestamptz[], $${first + 5}::bool[])
-    e (company_id, id, type, payload, created_at, dev_mode)
+    $${first + 3}::text[], $${first + 4}::timestamptz[], $${first + 5}::bool[],
+    $${first + 6}::bytea[])
+    e (company_id, id, type, payload, created_at, dev_mode, trace)
   join written_by w on w.company_id = e.company_id
   ${skipping ? 'on conflict (company_id, id) do nothing' : ''}
   returning company_id, id, type, created_at
@@ -413,4 +427,5 @@ export const eventColumns = (events: Event[]): Buffer[] => [
   texts(events.map((event) => event.payload)),
   timestamps(events.map((event) => event.createdAt)),
   booleans(events.map((event) => event.devMode)),
+  bytes(events.map((event) => event.trace)),
 ]

@@ -34,6 +34,62 @@ export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
   ])
 }
 
+export type Backups = { backedUpAt: Date | null; savedSecretKeyId: string | null }
+
+/** When the last backup was made, and of which secret the operator has shown a copy. */
+export async function findBackups(tx: Tx): Promise<Backups> {
+  const [row] = await tx.query<Backups>({
+    text: `select backed_up_at as "backedUpAt", saved_secret_key_id as "savedSecretKeyId"
+           from installation`,
+  })
+  return row ?? { backedUpAt: null, savedSecretKeyId: null }
+}
+
+export async function noteBackup(tx: Tx, at: Date): Promise<void> {
+  await tx.query({
+    text: 'update installation set backed_up_at = greatest(backed_up_at, $1)',
+    values: [at],
+  })
+}
+
+export async function noteSavedSecret(tx: Tx, keyId: string): Promise<void> {
+  await tx.query({ text: 'update installation set saved_secret_key_id = $1', values: [keyId] })
+}
+
+/** Marks the database as being restored, so that no server starts. */
+export async function beginRestore(tx: Tx): Promise<void> {
+  await tx.query({
+    text: 'update installation set restoring_since = coalesce(restoring_since, now())',
+  })
+}
+
+/** Servers may start. The database has what was there at the moment `to`, and nothing later. */
+export async function endRestore(tx: Tx, to: Date): Promise<void> {
+  await tx.query({
+    text: `update installation set restoring_since = null, restored_to = $1, restored_at = now()`,
+    values: [to],
+  })
+}
+
+/** The moment that the database was restored to; null if it never was. */
+export async function findRestoredTo(tx: Tx): Promise<Date | null> {
+  const [row] = await tx.query<{ to: Date | null }>({
+    text: 'select restored_to as "to" from installation',
+  })
+  return row?.to ?? null
+}
+
+/** Refuses a database of which a restore has not ended: it would send what was sent already. */
+export async function requireRestored(tx: Tx): Promise<void> {
+  const [row] = await tx.query<{ since: Date | null }>({
+    text: 'select restoring_since as since from installation',
+  })
+  if (!row?.since) return
+  throw new ConfigFault([
+    `The database is being restored since ${row.since.toISOString()}. Wait for "vintem restore" to end. If it was interrupted, drop the database and restore again.`,
+  ])
+}
+
 type FirstPlace = { id: string | null; place: number | null; places: number | null }
 type OtherPlace = { id: string | null; place: number | null; isUsed: boolean }
 

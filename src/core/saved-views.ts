@@ -17,14 +17,20 @@ export const MAX_VIEW_NAME = 40
 /** Characters of all filters together. */
 const MAX_FILTERS = 1000
 
-const contextOf = ({ companyId, personId }: Owner, id: Uuid): string =>
+const contextOf = ({ companyId, personId }: Pick<Owner, 'companyId' | 'personId'>, id: Uuid) =>
   `${companyId}:view:${personId}:${id}`
+
+/** The name and the filters of a view, as JSON. */
+export const openView = (
+  { vault, ...owner }: Omit<Owner, 'db'>,
+  { id, sealed }: { id: Uuid; sealed: Buffer },
+): string => vault.open(sealed, contextOf(owner, id))
 
 type ViewRow = Row & { id: Uuid; sealed: Buffer }
 
 /** The views of one list, the first one saved first. */
 export async function listViews(owner: Owner, list: ViewedList): Promise<SavedView[]> {
-  const { db, vault, companyId, personId } = owner
+  const { db, companyId, personId } = owner
   const rows = await db.query<ViewRow>({
     text: `select id, sealed from saved_views
            where company_id = $1 and person_id = $2 and list = $3 order by id`,
@@ -32,7 +38,7 @@ export async function listViews(owner: Owner, list: ViewedList): Promise<SavedVi
   })
   return rows.map(({ id, sealed }) => ({
     id,
-    ...JSON.parse(vault.open(sealed, contextOf(owner, id))),
+    ...JSON.parse(openView(owner, { id, sealed })),
   }))
 }
 

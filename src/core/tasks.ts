@@ -16,7 +16,8 @@ export const TASK = {
   reconcile: 'reconcile',
   orphans: 'remove orphans',
   queue: 'clear the queue',
-  purge: 'purge deliveries',
+  retention: 'remove old data',
+  erasures: 'finish erasures',
   webhooks: 'watch webhooks',
   certificates: 'watch certificates',
 } as const

@@ -101,15 +101,6 @@ test('a row is read into a record, without the columns that the record does not 
   assert.throws(() => PARCEL.read({ ...row, price: -1 }), /assertion/)
 })
 
-test('a record takes over some columns of a row and keeps all other fields', () => {
-  const moved = { price: 700, due_on: '2026-09-08' }
-  assert.deepEqual(PARCEL.only('price', 'dueOn').merge(parcel, moved), {
-    ...parcel,
-    price: 700,
-    dueOn: '2026-09-08',
-  })
-})
-
 test('a name that is not plain is refused, because names become code', () => {
   assert.throws(() => tableOf<{ id: string }>({ id: ['id); drop', 'text'] }), /assertion/)
 })

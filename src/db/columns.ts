@@ -92,8 +92,6 @@ export type ColumnList<T> = {
   assigned(source: string): string
   /** The arrays, in the order of the names. */
   values(records: T[]): Buffer[]
-  /** The record with these columns from a row. */
-  merge(record: T, row: Row): T
 }
 
 export type Table<T> = ColumnList<T> & {
@@ -127,7 +125,7 @@ export function tableOf<T>(columns: Columns<T>): Table<T> {
     listOf(fields.filter(({ field }) => isIn(field as keyof T)))
   return {
     ...listOf(fields),
-    read: compile<(row: Row) => T>(fields, '(row) => ({ $ })'),
+    read: compile<T>(fields),
     only: (...some) => listWhere((field) => some.includes(field)),
     without: (...some) => listWhere((field) => !some.includes(field)),
   }
@@ -204,7 +202,6 @@ function listOf<T>(fields: Field<T>[]): ColumnList<T> {
        from unnest(${parameters(1)}) i (${names})`,
     assigned: (source) => join(({ name, type }) => `${name} = ${cast(`${source}.${name}`, type)}`),
     values: (records) => list.map(({ type, of }) => type.encode(records.map(of) as never[])),
-    merge: compile<(record: T, row: Row) => T>(fields, '(record, row) => ({ ...record, $ })'),
   }
 }
 
@@ -212,7 +209,7 @@ function listOf<T>(fields: Field<T>[]): ColumnList<T> {
  * Makes a function out of the names of columns, once for each list. A loop over the names takes
  * twenty times as long per row, because the engine cannot know which field is next.
  */
-function compile<F>(fields: Field<never>[], template: string): F {
+function compile<T>(fields: Field<T>[]): (row: Row) => T {
   const properties = fields.map(({ field, columns: [column], read }) => {
     if (read) return `${identifier(field)}: groups.${field}(row)`
     const value = `row.${identifier(column!.name)}`
@@ -220,8 +217,8 @@ function compile<F>(fields: Field<never>[], template: string): F {
     return `${identifier(field)}: ${convert ? `types.${column!.type}.read(${value})` : value}`
   })
   const groups = Object.fromEntries(fields.map(({ field, read }) => [field, read]))
-  const body = template.replace('$', properties.join(', '))
-  return new Function('types', 'groups', `return ${body}`)(TYPES, groups)
+  const body = `return (row) => ({ ${properties.join(', ')} })`
+  return new Function('types', 'groups', body)(TYPES, groups)
 }
 
 function identifier(name: string): string {

@@ -44,10 +44,12 @@ const sumOf = (connections: Connections): number =>
 
 /**
  * The most connections of all processes of one machine together. The last `WATCHING` is for the
- * tasks' process and the parent: one to watch the database from each, and one for `/ready`.
+ * tasks' process and the parent: one to watch the database from each, and one for `/ready`. While
+ * processes are replaced, one after the other, there is one more, which runs tasks at most.
  */
 export function mostConnections(poolSize: number, processes: number): number {
   if (processes === 1) return sumOf(undivided(poolSize)) + WATCHING
   const requests = processes * (sumOf(ofRequests(poolSize, processes)) + WATCHING)
-  return requests + sumOf(ofTasks(poolSize)) + sumOf(OF_PARENT) + WATCHING
+  const tasks = sumOf(ofTasks(poolSize))
+  return requests + tasks + sumOf(OF_PARENT) + WATCHING + (tasks + 1)
 }

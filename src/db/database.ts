@@ -27,6 +27,7 @@ import { openPing, WRITE } from './probe.ts'
 import { noteRefusals } from './refusals.ts'
 import { type Servers, serversOf } from './servers.ts'
 import { mapSources, openSources, type Source } from './sources.ts'
+import { asStatement, COMMIT } from './statement-spans.ts'
 
 // Money is bigint in the database and stays below 2^53 by constraint, so numbers carry it exactly.
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
@@ -40,6 +41,8 @@ export type Tx = {
   query<R extends Row = Row>(query: Query): Promise<R[]>
   /** Wakes a task once what is written here is committed, for there is work for it. */
   wake(task: string): void
+  /** Calls this once what is written here is committed. It must not fail. */
+  afterCommit(act: () => void): void
   /** Notifies all servers once what is written here is committed. It may be lost, if seldom. */
   notify(channel: string, payload: string): void
   /**
@@ -151,21 +154,31 @@ const isMoving = (error: unknown): boolean => codeOf(error) === 'VM001'
 export const isLockTimeout = (error: unknown): boolean => codeOf(error) === '55P03'
 
 /** Is called after each commit. */
-export type Listener = { wake(task: string): void; wrote(): void }
+export type Listener = {
+  wake(task: string): void
+  wrote(): void
+  /** How long was waited for a connection that was not free. */
+  waited?(pool: string, seconds: number): void
+  /** By which the server knows the connections. */
+  name?: string
+}
 const NOBODY: Listener = { wake() {}, wrote() {} }
 type AfterCommit = Listener & Pick<Notifier, 'notify'> & Pick<Servers, 'lost'>
 
 type Parts = Pick<Tx, 'query' | 'wake' | 'notify'> & {
   /** What a transaction writes just before its commit. */
   last?: Map<LastWrite<unknown>, unknown[]>
+  /** What a transaction does after its commit. */
+  later?: (() => void)[]
 }
 
 /** Of one database, which has people and all companies. */
-export function createTx({ query, wake, notify, last }: Parts): ControlTx {
+export function createTx({ query, wake, notify, last, later }: Parts): ControlTx {
   const tx: ControlTx = {
     query,
     wake,
     notify,
+    afterCommit: (act) => (later ? void later.push(act) : act()),
     async beforeCommit<T>(write: LastWrite<T>, items: T[]) {
       if (!last) return write(tx, items)
       const others = last.get(write as LastWrite<unknown>) ?? []
@@ -183,6 +196,15 @@ export function createTx({ query, wake, notify, last }: Parts): ControlTx {
   return tx
 }
 
+/** The statements of a connection of one's own, for those who expect a transaction. */
+export const txOn = (client: pg.ClientBase): ControlTx =>
+  createTx({
+    query: async <R extends Row>(query: Query) =>
+      (await client.query<R>(query as pg.QueryConfig)).rows,
+    wake() {},
+    notify() {},
+  })
+
 /** It is the control database too. */
 const asControl = (db: Omit<ControlDatabase, 'control'>): ControlDatabase =>
   Object.assign(db, { control: db as ControlDatabase })
@@ -191,7 +213,8 @@ const asControl = (db: Omit<ControlDatabase, 'control'>): ControlDatabase =>
 type Size = number | Connections
 
 export function openDatabase(url: string, size: Size, listener = NOBODY): ControlDatabase {
-  const sources = openSources(url, typeof size === 'number' ? undivided(size) : size)
+  const connections = typeof size === 'number' ? undivided(size) : size
+  const sources = openSources(url, connections, listener.name)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
   const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
@@ -217,12 +240,13 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
     const isTask = kind === 'tasks'
     const wait_ms = isTask ? TASK_WAIT_MS : REQUEST_WAIT_MS
     const retryFor_ms = isTask ? TASK_RETRY_FOR_MS : RETRY_FOR_MS
-    const lendOf =
-      ({ pool, queue }: Source): Lend =>
-      (act) => {
+    const lendOf = (source: Source): Lend => {
+      const lend = lender(source, companyId, wait_ms, listener)
+      return (act) => {
         heartbeat.watch()
-        return inSlot(queue, companyId, { most_ms: wait_ms, late: allBusy }, () => act(pool))
+        return lend(act)
       }
+    }
     // Tasks wait: nobody else would do their work.
     const during: Refusing = isTask ? (work) => work() : orRefused
     const run = <R extends Row>(source: Source, query: Query): Promise<R[]> => {
@@ -274,6 +298,17 @@ type Lend = <R>(act: (pool: pg.Pool) => Promise<R>) => Promise<R>
 const allBusy = () =>
   problem('service_unavailable', 'Too much is being done at once. Try again in a moment.')
 
+function lender(
+  { pool, queue, kind }: Source,
+  companyId: string | null,
+  most_ms: number,
+  listener: Listener,
+): Lend {
+  const waited = (seconds: number) => listener.waited?.(kind, seconds)
+  const wait = { most_ms, late: allBusy, waited }
+  return (act) => inSlot(queue, companyId, wait, () => act(pool))
+}
+
 async function connect(
   { pool, queue }: Source,
   companyId: string | null,
@@ -296,7 +331,7 @@ async function connect(
 }
 
 async function runOn<R extends Row>(pool: pg.Pool, query: Query): Promise<R[]> {
-  const result = await pool.query<R>(query as pg.QueryConfig)
+  const result = await asStatement(query, () => pool.query<R>(query as pg.QueryConfig))
   return result.rows
 }
 
@@ -331,6 +366,7 @@ async function transactOn<R>(
 ): Promise<R> {
   const woken = new Set<string>()
   const notifications: [channel: string, payload: string][] = []
+  const later: (() => void)[] = []
   let hasWritten = false
   let isOver = false
   let lost: Error | undefined
@@ -343,25 +379,28 @@ async function transactOn<R>(
         // One of several that were sent together may have failed, and the others go on. Another
         // transaction may have the connection by now.
         assert(!isOver, 'a statement is sent before its transaction ends')
-        const { rows, command, rowCount } = await client.query<R>(query as pg.QueryConfig)
+        const run = () => client.query<R>(query as pg.QueryConfig)
+        const { rows, command, rowCount } = await asStatement(query, run)
         hasWritten ||= command !== 'SELECT' && rowCount !== null && rowCount > 0
         return rows
       },
       wake: (task) => woken.add(task),
       notify: (...notification) => notifications.push(notification),
       last: new Map(),
+      later,
     })
     const result = await act(tx, tx)
     await beginning
     await tx.flush()
     progress.committing = true
     isOver = true
-    const { command } = await client.query('commit')
+    const { command } = await asStatement(COMMIT, () => client.query('commit'))
     // PostgreSQL answers so, and without an error, if a statement has failed before.
     assert(command === 'COMMIT', 'a transaction in which a statement failed is not committed')
     for (const task of woken) afterCommit.wake(task)
     for (const notification of notifications) afterCommit.notify(...notification)
     if (hasWritten) afterCommit.wrote()
+    for (const act of later) act()
     return result
   } catch (error) {
     isOver = true

@@ -99,6 +99,9 @@ const filesIn = (folder: string): string[] =>
     .sort()
     .map((name) => join(folder, name))
 
+/** The files that make a new database, in their order. */
+export const migrationFiles = (): string[] => [join(FOLDER, BASELINE), ...filesIn(FOLDER)]
+
 function listFiles(folder: string): { old: string[]; all: string[] } {
   const before = join(folder, OLD)
   const old = existsSync(before) ? filesIn(before) : []
@@ -106,7 +109,7 @@ function listFiles(folder: string): { old: string[]; all: string[] } {
 }
 
 /** The number of the last migration when this process began: files may be replaced meanwhile. */
-const LAST_KNOWN = listFiles(FOLDER).all.length
+export const LAST_KNOWN = listFiles(FOLDER).all.length
 
 export function readMigrations(folder = FOLDER): Migration[] {
   const { old, all } = listFiles(folder)
@@ -127,6 +130,15 @@ export type Applied = { version: number; name: string; checksum: string; needs: 
 export const LIST_APPLIED = `select version, name, checksum,
     coalesce((to_jsonb(m) ->> 'needs')::int4, 0) as needs
   from schema_migrations m order by version`
+
+/** The last migration of a database. */
+export async function lastMigration(tx: {
+  query(query: { name: string; text: string }): Promise<Record<string, unknown>[]>
+}): Promise<number> {
+  const text = 'select max(version)::int4 as version from schema_migrations'
+  const [row] = await tx.query({ name: 'last_migration', text })
+  return Number(row!.version)
+}
 
 /** The last migration that a version must know to work on what this one leaves. 0: any version. */
 const needsOf = ({ sql }: Migration): number =>
@@ -253,6 +265,27 @@ async function takeLock(client: pg.Client, { signal, report }: Migrating): Promi
   }
 }
 
+/**
+ * Keeps others from migrating for as long as the connection lasts: whoever reads whole tables holds
+ * locks, and a change of a table would wait for them, and everybody else for the change. False:
+ * somebody migrates now.
+ */
+export async function holdOffMigrations(client: pg.ClientBase): Promise<boolean> {
+  const found = await client.query<{ taken: boolean }>(
+    'select pg_try_advisory_lock_shared($1) as taken',
+    [LOCK],
+  )
+  return found.rows[0]!.taken
+}
+
+/** Whether nothing is to be done, so that a server starts while a backup holds off migrations. */
+async function isMigrated(client: pg.Client, migrations: Migration[]): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `select to_regclass('schema_migrations') is not null as found`,
+  )
+  return rows[0]!.found && pendingOf(migrations, await listApplied(client)).length === 0
+}
+
 /** Brings the database to this version of the code, and returns the names of the applied files. */
 export function migrate(
   url: string,
@@ -264,6 +297,7 @@ export function migrate(
     const citus = await readCitus(client)
     if (citus?.coordinator) return migrateAtCoordinator(client, url, citus, migrations, by)
     if (citus) await requireOwnSchema(client)
+    if (!citus && (await isMigrated(client, migrations))) return []
     await takeLock(client, by)
     if (citus?.holder) await allowTriggers(client)
     const pending = pendingOf(migrations, await readApplied(client))

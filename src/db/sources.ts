@@ -10,7 +10,7 @@ const BY_INDEX = '-c enable_bitmapscan=off'
 const BY_KEY = '-c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off'
 
 /** Connections of one kind, and how they are divided among companies. */
-export type Source = { pool: pg.Pool; queue: FairQueue }
+export type Source = { kind: Kind; pool: pg.Pool; queue: FairQueue }
 export type Sources = Record<Kind, Source>
 
 export function mapSources<T>(sources: Sources, of: (source: Source) => T): Record<Kind, T> {
@@ -18,21 +18,23 @@ export function mapSources<T>(sources: Sources, of: (source: Source) => T): Reco
   return Object.fromEntries(entries) as Record<Kind, T>
 }
 
-export function openSources(url: string, most: Connections): Sources {
-  const open = (max: number, settings?: string, limits?: pg.PoolConfig): Source => ({
-    pool: openPool(url, max, settings, limits),
-    queue: createFairQueue({ size: max }),
+export function openSources(url: string, most: Connections, name?: string): Sources {
+  const named = name === undefined ? {} : { application_name: name }
+  const open = (kind: Kind, settings?: string, limits?: pg.PoolConfig): Source => ({
+    kind,
+    pool: openPool(url, most[kind], settings, { ...named, ...limits }),
+    queue: createFairQueue({ size: most[kind] }),
   })
   const patient = { connectionTimeoutMillis: TASK_CONNECT_MS }
   return {
-    requests: open(most.requests),
-    tasks: open(most.tasks, '', patient),
+    requests: open('requests'),
+    tasks: open('tasks', '', patient),
     // Planned once a connection: planning a group's statement anew takes as long as several rows.
-    hot: open(most.hot, BY_INDEX, { onConnect: planOnce }),
-    light: open(most.light, `${BY_KEY} -c synchronous_commit=off`, {
+    hot: open('hot', BY_INDEX, { onConnect: planOnce }),
+    light: open('light', `${BY_KEY} -c synchronous_commit=off`, {
       ...patient,
       onConnect: planOnce,
     }),
-    long: open(most.long),
+    long: open('long'),
   }
 }

@@ -93,6 +93,7 @@ const opensLater = (open: () => Promise<Tx>): Tx => ({
   flush: async () => (await open()).flush(),
   // Whoever wakes or notifies has written before. What fails has told them then.
   wake: (task) => void open().then((tx) => tx.wake(task), ignore),
+  afterCommit: (act) => void open().then((tx) => tx.afterCommit(act), ignore),
   notify: (...notification) => void open().then((tx) => tx.notify(...notification), ignore),
 })
 const ignore = () => {}

@@ -2,12 +2,16 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
 import { countDiffering } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
-import { readOldest } from '../core/due.ts'
+import { readQueues } from '../core/due.ts'
 import type { FullApp, FullFront } from '../core/full-app.ts'
+import { findBackups } from '../core/installation.ts'
 import { appsOf } from '../core/places/front.ts'
+import { countMoving } from '../core/places/store.ts'
 import { oldestAsked } from '../core/reconciliation-schedule.ts'
 import { countSetbacks } from '../core/setbacks.ts'
 import { countWaiting } from '../core/withdrawals/store.ts'
+import { LAST_KNOWN, lastMigration } from '../db/migrate.ts'
+import { VERSION } from '../lib/version.ts'
 
 /** Adds the metrics that are read from this process at each scrape. */
 export function watchProcess(app: FullFront): void {
@@ -33,10 +37,50 @@ function watchFeed(registry: Registry, { feedWaits }: FullApp): void {
 export function watchInstallation(app: FullFront): void {
   for (const one of appsOf(app)) {
     watchMoney(one.metrics.registry, one)
+    watchQueues(one.metrics.registry, one)
+    watchSchema(one.metrics.registry, one)
+    watchMoves(one.metrics.registry, one)
     watchBanks(one.metrics.registry, one)
     watchSetbacks(one.metrics.registry, one)
     watchClock(one.metrics.registry, one)
+    watchBackups(one.metrics.registry, one)
   }
+  describeBuild(app.metrics.registry)
+}
+
+/** Which code answers, and the last migration that it knows. Of a machine, once. */
+function describeBuild(registry: Registry): void {
+  const schema = String(LAST_KNOWN)
+  new Gauge({
+    name: 'vintem_build_info',
+    help: 'The version of this code, and the last migration that it knows. Its value is 1',
+    labelNames: ['version', 'schema'],
+    registers: [registry],
+  }).set({ version: VERSION, schema }, 1)
+}
+
+/** The last migration of the database, which may be newer than the code that answers. */
+function watchSchema(registry: Registry, { db }: FullApp): void {
+  readGauge(registry, {
+    name: 'vintem_schema_version',
+    help: 'The last migration that the database has',
+    async read(gauge) {
+      gauge.set(await lastMigration(db))
+    },
+  })
+}
+
+function watchMoves(registry: Registry, { db }: FullApp): void {
+  readGauge(registry, {
+    name: 'vintem_company_moves',
+    help: 'Companies that are being moved from or to this place, by how far they are',
+    labelNames: ['state'],
+    async read(gauge) {
+      const counts = await countMoving(db)
+      for (const state of ['leaving', 'left', 'arriving', 'ready']) gauge.set({ state }, 0)
+      for (const { state, count } of counts) gauge.set({ state }, count)
+    },
+  })
 }
 
 type ReadGauge = {
@@ -72,8 +116,21 @@ function watchClock(registry: Registry, { clockWatch }: FullApp): void {
   })
 }
 
-/** The metrics for alerts: books that differ, and due work that is not done. */
-function watchMoney(registry: Registry, { db, due, clock }: FullApp): void {
+/** Without a backup it has no value. */
+function watchBackups(registry: Registry, { db }: FullApp): void {
+  readGauge(registry, {
+    name: 'vintem_backup_last_timestamp_seconds',
+    help: 'When the last backup was made, in seconds since 1970',
+    async read(gauge) {
+      const { backedUpAt } = await findBackups(db)
+      if (backedUpAt) gauge.set(backedUpAt.getTime() / 1000)
+      else gauge.remove()
+    },
+  })
+}
+
+/** Books that differ. */
+function watchMoney(registry: Registry, { db }: FullApp): void {
   readGauge(registry, {
     name: 'vintem_ledger_differing_companies',
     help: 'Companies whose books differ, and whose payouts are stopped for it',
@@ -81,17 +138,41 @@ function watchMoney(registry: Registry, { db, due, clock }: FullApp): void {
       gauge.set(await countDiffering(db))
     },
   })
+}
+
+/** Due work that is not done: how much, and since when. One statement tells both. */
+function watchQueues(registry: Registry, { db, due, clock }: FullApp): void {
+  const read = together(() => readQueues(db, due, clock.now()))
   readGauge(registry, {
     name: 'vintem_due_oldest_seconds',
     help: 'How long the oldest piece of due work has been waiting, by kind',
     labelNames: ['work'],
     async read(gauge) {
       const now = clock.now()
-      for (const { name, since } of await readOldest(db, due, now)) {
+      for (const { name, since } of await read()) {
         gauge.set({ work: name }, since ? (now.getTime() - since.getTime()) / 1000 : 0)
       }
     },
   })
+  readGauge(registry, {
+    name: 'vintem_due_waiting',
+    help: 'How many pieces of due work wait, by kind. No more than 1000 are counted',
+    labelNames: ['work'],
+    async read(gauge) {
+      for (const { name, due } of await read()) gauge.set({ work: name }, due)
+    },
+  })
+}
+
+/** What is asked while it is being read gets the same answer. */
+function together<T>(read: () => Promise<T>): () => Promise<T> {
+  let running: Promise<T> | null = null
+  return () => {
+    running ??= read().finally(() => {
+      running = null
+    })
+    return running
+  }
 }
 
 /** Counts companies whose work fails. The work of the others continues. */

@@ -9,7 +9,8 @@ export type ServerParts = {
   keys: KeyRing
   /** Faults stop all work of a process. Warnings name work that is not done. */
   isReady(): Promise<{ faults: string[]; warnings: string[] }>
-  state: { closing: boolean }
+  /** Aborts when this process takes no more connections. */
+  closing: AbortSignal
   agents: Agents
   /** The pages for people, which need no key. */
   pages: {

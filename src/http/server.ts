@@ -14,6 +14,7 @@ import { LATEST, type Version } from '../versions/history.ts'
 import { type Admit, admission, requestedVersion } from './admission.ts'
 import type { AgentCall } from './agent-message.ts'
 import { registerAgents } from './agents.ts'
+import { arrivalOf } from './arrival.ts'
 import type { Session } from './auth.ts'
 import { BODY_LIMIT_BYTES, readBody, VALUES_LIMIT } from './body.ts'
 import { compileRoute } from './call.ts'
@@ -21,12 +22,15 @@ import { registerCallbacks } from './callbacks.ts'
 import { registerDocs } from './docs.ts'
 import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import { addSafeHeaders, safeHeaders } from './headers.ts'
+import { KEEP_ALIVE_MS } from './keep-alive.ts'
 import { codeOf, statusOf } from './operator.ts'
+import { registerOperatorApi } from './operator-api.ts'
 import { registerPayers } from './payers.ts'
 import type { RequestSlot } from './request-slots.ts'
 import type { Route } from './route.ts'
 import { ROUTES } from './routes/all.ts'
 import type { ServerParts } from './server-parts.ts'
+import { traceRequests } from './tracing.ts'
 
 declare module 'node:http' {
   interface IncomingMessage {
@@ -76,6 +80,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
     logger: false,
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     genReqId: (raw) => {
       const id = newId()
       raw.logId = id
@@ -98,6 +103,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   decorateRequests(server)
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('application/json', { parseAs: 'buffer' }, parseBody)
+  traceRequests(server)
   beginRequests(server, parts)
   server.addHook('onResponse', (request, reply, done) => {
     observe(parts, request, reply)
@@ -109,6 +115,7 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
   registerOperations(server, parts)
   registerPayers(server, app)
   registerCallbacks(server, app)
+  registerOperatorApi(server, app)
   const admit = admission(parts)
   registerRoutes(server, parts, admit)
   registerAgents(server, parts, admit)
@@ -128,7 +135,7 @@ function beginRequests(server: FastifyInstance, parts: ServerParts): void {
     if (hasProxies && typeof forwarded === 'string') {
       headers['x-forwarded-for'] = withoutPorts(forwarded)
     }
-    if (parts.state.closing) reply.header('Connection', 'close')
+    if (parts.closing.aborted) reply.header('Connection', 'close')
     // Until the company is known, the requested version decides the form of an error.
     request.version = requestedVersion(request) ?? LATEST
     if (headers.host?.includes(',')) done(twoHosts())
@@ -271,7 +278,10 @@ function registerOperations(server: FastifyInstance, { app, isReady, pages }: Se
   server.addHook('onSend', async (request, reply) => {
     reply.header('X-Request-Id', request.id)
   })
-  server.get('/health', async () => ({ status: 'ok' }))
+  server.get('/health', async (request) => {
+    const arrival = arrivalOf(request, app.vault, app.systemClock.now().getTime())
+    return arrival ? { status: 'ok', arrival } : { status: 'ok' }
+  })
   const ready = cache(isReady)
   server.get('/ready', async (_request, reply) => {
     const findings = await ready()

@@ -117,3 +117,9 @@ export async function readBalances(tx: Tx, companyIds: Uuid[]): Promise<Map<Uuid
   })
   return new Map(rows.map(BOOKS.read).map(({ companyId, balance }) => [companyId, balance]))
 }
+
+/** How many entries the books of each company have. */
+export const countEntries = (tx: Tx): Promise<{ companyId: Uuid; entries: number }[]> =>
+  tx.query<{ companyId: Uuid; entries: number }>({
+    text: 'select company_id as "companyId", entries from balances order by company_id',
+  })

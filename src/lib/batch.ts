@@ -1,4 +1,5 @@
 import { assert } from './assert.ts'
+import { type Cause, causesNow, doneFor } from './tracing.ts'
 
 export type Batcher<T, R> = {
   (item: T): Promise<R>
@@ -6,7 +7,12 @@ export type Batcher<T, R> = {
   idle(): Promise<void>
 }
 
-type Waiting<T, R> = { item: T; resolve: (result: R) => void; reject: (error: unknown) => void }
+type Waiting<T, R> = {
+  item: T
+  causes: readonly Cause[]
+  resolve: (result: R) => void
+  reject: (error: unknown) => void
+}
 
 type Options<T> = {
   max: number
@@ -47,7 +53,7 @@ export function createBatcher<T, R>(
 
   async function runGroup(group: Waiting<T, R>[]): Promise<void> {
     try {
-      const results = await run(group.map((waiting) => waiting.item))
+      const results = await doneFor(causesOf(group), () => run(group.map(({ item }) => item)))
       assert(results.length === group.length, 'a batch answers every item')
       group.forEach((waiting, i) => {
         waiting.resolve(results[i]!)
@@ -95,7 +101,7 @@ export function createBatcher<T, R>(
 
   const batch = (item: T) =>
     new Promise<R>((resolve, reject) => {
-      gathered.push({ item, resolve, reject })
+      gathered.push({ item, causes: causesNow(), resolve, reject })
       schedule()
     })
   const idle = () =>
@@ -104,6 +110,13 @@ export function createBatcher<T, R>(
       else onIdle.push(resolve)
     })
   return Object.assign(batch, { idle })
+}
+
+/** Who waits for a group: the requests that its items are of. */
+function causesOf(group: { causes: readonly Cause[] }[]): readonly Cause[] {
+  const [first] = group as [{ causes: readonly Cause[] }]
+  if (group.every(({ causes }) => causes === first.causes)) return first.causes
+  return [...new Set(group.flatMap(({ causes }) => causes))]
 }
 
 /** The first of each owner, then the second of each, and so on. */

@@ -146,10 +146,10 @@ export function createFairQueue(limits: QueueLimits): FairQueue {
 export async function inSlot<R>(
   queue: FairQueue,
   owner: Owner,
-  { most_ms, late }: { most_ms: number; late(): Error },
+  { most_ms, late, waited }: { most_ms: number; late(): Error; waited?(seconds: number): void },
   act: () => Promise<R>,
 ): Promise<R> {
-  const release = await takeWithin(queue, owner, most_ms, late)
+  const release = await takeWithin(queue, owner, most_ms, late, waited)
   try {
     return await act()
   } finally {
@@ -163,10 +163,16 @@ export async function takeWithin(
   owner: Owner,
   most_ms: number,
   late: () => Error,
+  waited?: (seconds: number) => void,
 ): Promise<Release> {
+  let since_ms: number | undefined
   try {
-    return await queue.take(owner, { most_ms })
+    const taken = queue.take(owner, { most_ms })
+    if (waited && taken instanceof Promise) since_ms = performance.now()
+    return await taken
   } catch (error) {
     throw error instanceof QueueLate || error instanceof QueueFull ? late() : error
+  } finally {
+    if (since_ms !== undefined) waited!((performance.now() - since_ms) / 1000)
   }
 }

@@ -1,6 +1,8 @@
+import type { Listener } from './listener.ts'
 import type {
   LimitAnswer,
   LimitCall,
+  PrepareOrder,
   Question,
   StartOrder,
   ToChild,
@@ -23,12 +25,16 @@ export type Channel = {
   /** Something was committed. */
   wrote(): void
   send(message: ToParent): void
+  /** Sends a socket with the message. This process keeps it too. */
+  sendListener(listener: Listener | null): void
 }
 
 /** What a process does when the parent says so. */
 type Orders = {
-  start(order: StartOrder): void
-  stop(): void
+  start(order: StartOrder, listener: Listener | null): void
+  stop(isReplaced: boolean): void
+  handOver(): void
+  prepare(order: PrepareOrder): void
   wake(task: string): void
   wrote(): void
   know(familiar: string[]): void
@@ -64,7 +70,7 @@ export function openChannel(orders: Orders): Channel {
   async function answer(question: number, about: Question): Promise<void> {
     send({ question, answer: await orders.answer(about).catch(() => null) })
   }
-  process.on('message', (message: ToChild) => {
+  process.on('message', (message: ToChild, listener?: Listener) => {
     if ('answers' in message) for (const answered of message.answers) settle(answered)
     else if ('wakes' in message) {
       for (const task of message.wakes.woken) orders.wake(task)
@@ -72,11 +78,16 @@ export function openChannel(orders: Orders): Channel {
     } else if ('question' in message) answer(message.question, message.about)
     else if ('familiar' in message) orders.know(message.familiar)
     else if ('ping' in message) send({ isAlive: true })
-    else if ('start' in message) orders.start(message.start)
-    else orders.stop()
+    else if ('start' in message) orders.start(message.start, listener ?? null)
+    else if ('handOver' in message) orders.handOver()
+    else if ('prepare' in message) orders.prepare(message.prepare)
+    else orders.stop(message.isReplaced)
   })
   return {
     send,
+    sendListener(listener) {
+      if (process.connected) process.send!({ listener: true }, listener ?? undefined)
+    },
     post(verb, limit, name, ...numbers) {
       calls.push([0, verb, limit, name, ...numbers])
       schedule()

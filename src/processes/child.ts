@@ -9,10 +9,13 @@ import { createAlarm } from '../lib/alarm.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { runUntilEnd, type Undo } from '../lifetime.ts'
-import { runWorker, serveRequests, undoApp } from '../serving.ts'
+import type { Service } from '../service.ts'
+import { runWorker, sendTraces, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
 import { openChannel } from './channel.ts'
-import type { Question, StartOrder } from './messages.ts'
+import { type Listener, listenerOf } from './listener.ts'
+import { type PrepareOrder, type Question, receiveConfig, type StartOrder } from './messages.ts'
+import { prepareVersion } from './prepare-version.ts'
 import { createFamiliarKeys, createRemoteLimits } from './remote-limits.ts'
 
 type App = ReturnType<typeof createApp>
@@ -26,20 +29,29 @@ export function runChild(): void {
   const alarm = createAlarm()
   const familiar = createFamiliarKeys()
   let app: App | null = null
+  let service: Service | null = null
   let end = (code: number): void => process.exit(code)
   const channel = openChannel({
-    start(order) {
-      const config = { ...order.config, secretKey: Buffer.from(order.config.secretKey, 'base64') }
+    start(order, listener) {
+      const config = receiveConfig(order.config)
       const log = createLog(config.logLevel, order.name)
       app = open(order, config, log)
       end = runUntilEnd({
         config,
         log,
-        start: (undo) => start(order, app!, undo),
+        start: (undo) => start(order, app!, undo, listener),
         report: (error) => channel.send({ fault: describeStartFault(error, config) }),
       })
     },
-    stop: () => end(0),
+    async stop(isReplaced) {
+      if (isReplaced) await service?.leave()
+      end(0)
+    },
+    handOver() {
+      const server = service?.server.server
+      channel.sendListener(server ? listenerOf(server, app!.config.host) : null)
+    },
+    prepare,
     wake: alarm.wake,
     wrote: alarm.wrote,
     know: familiar.know,
@@ -57,13 +69,26 @@ export function runChild(): void {
       connections: isApi ? ofRequests(size, processes) : ofTasks(size),
     })
   }
-  async function start(order: StartOrder, app: App, undo: Undo[]): Promise<void> {
+  async function start(
+    order: StartOrder,
+    app: App,
+    undo: Undo[],
+    listener: Listener | null,
+  ): Promise<void> {
+    await sendTraces(app.config, app.log, order.name, undo)
     undo.push(...undoApp(app))
     if (order.kind === 'worker') {
       watchProcess(app)
       undo.push(runWorker(app))
-    } else await serveRequests(app, order.databaseUrl, undo)
+    } else service = await serveRequests(app, order.databaseUrl, undo, listener)
     channel.send({ isServing: true })
+  }
+  async function prepare(order: PrepareOrder): Promise<void> {
+    try {
+      channel.send({ prepared: await prepareVersion(order, (said) => channel.send({ said })) })
+    } catch (error) {
+      channel.send({ fault: describeStartFault(error) })
+    }
   }
 }
 

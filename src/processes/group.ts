@@ -1,25 +1,49 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '../config.ts'
+import { KEEP_ALIVE_MS } from '../http/keep-alive.ts'
 import type { Log } from '../lib/log.ts'
+import { OperatorFault } from '../lib/operator-fault.ts'
 import { type KeptProcess, keepProcess, type SendToChild } from './kept-process.ts'
 import { createLimitKeeper } from './limit-keeper.ts'
-import type { ProcessKind, Question, StartOrder, ToParent, Wakes } from './messages.ts'
+import {
+  type ProcessKind,
+  type Question,
+  type SentConfig,
+  type StartOrder,
+  sendConfig,
+  type ToParent,
+  type Wakes,
+} from './messages.ts'
+import { prepareNext } from './prepare.ts'
 import { createWakeSender } from './wake-sender.ts'
 
 /** How long processes may take to end after the time that requests in flight are given. */
 const API_STOP_MS = 5_000
 const WORKER_STOP_MS = 10_000
 
+/**
+ * How long a process that was replaced waits for its clients, beyond the time that requests in
+ * flight are given: as long as connections are kept open, and a little more.
+ */
+const LEAVE_MS = KEEP_ALIVE_MS + API_STOP_MS
+
 /** What a process has answered, or null if it has not. */
-export type Answered<T> = { name: string; kind: ProcessKind; answer: T | null }
+export type Answered<T> = { name: string; pid: number; kind: ProcessKind; answer: T | null }
 
 export type Group = {
   /** Resolves when all of them serve. */
   started: Promise<void>
   ask<T>(about: Question, timeout_ms: number): Promise<Answered<T>[]>
-  /** Calls back with the name of each process that ends. */
-  onEnd(listener: (name: string) => void): void
+  /** Calls back with the name and the number of each process that ends. */
+  onEnd(listener: (name: string, pid: number) => void): void
+  /** Calls back with the kind of each process that has ended by itself and is started again. */
+  onRestart(listener: (kind: ProcessKind) => void): void
+  /**
+   * Replaces all processes, one after the other, by those of the version on the disk, with the
+   * configuration that it reads. Rejects if one cannot be replaced: it and the others go on.
+   */
+  replaceAll(say: (line: string) => void): Promise<void>
   /** Requests are answered to the end before the worker stops. */
   stop(): Promise<void>
 }
@@ -43,12 +67,13 @@ function createQuestions() {
       const { promise, resolve } = Promise.withResolvers<unknown>()
       waiting.set(question, resolve)
       const late = setTimeout(resolve, timeout_ms, null)
+      const pid = kept.pid()
       if (kept.isRunning()) kept.send({ question, about })
       else resolve(null)
       const answer = (await promise) as T | null
       clearTimeout(late)
       waiting.delete(question)
-      return { name: kept.name, kind, answer }
+      return { name: kept.name, pid: pid ?? 0, kind, answer }
     },
     answer: (question: number, answer: unknown) => waiting.get(question)?.(answer),
   }
@@ -58,16 +83,20 @@ function createQuestions() {
 export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts): Group {
   const keeper = createLimitKeeper()
   const questions = createQuestions()
-  const listeners: ((name: string) => void)[] = []
-  let wakeWorker = (_: Wakes): void => {}
-  const shared = {
+  const listeners: ((name: string, pid: number) => void)[] = []
+  const restartListeners: ((kind: ProcessKind) => void)[] = []
+  /** While the worker is replaced there are two for a moment. */
+  const workers = new Set<(wakes: Wakes) => void>()
+  let isStopping = false
+  let shared: { databaseUrl: string; config: SentConfig } = {
     databaseUrl,
-    config: { ...config, secretKey: config.secretKey.toString('base64') },
+    config: sendConfig(config),
   }
 
   /** What is done with the messages of a process. */
-  function serve({ kind, name }: StartOrder, send: SendToChild) {
-    if (kind === 'worker') wakeWorker = createWakeSender(send)
+  function serve({ kind, name }: StartOrder, send: SendToChild, pid = 0) {
+    const wake = createWakeSender(send)
+    if (kind === 'worker') workers.add(wake)
     const limits = keeper.join(
       (answers) => send({ answers }),
       (familiar) => send({ familiar }),
@@ -75,18 +104,23 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
     return {
       receive(message: ToParent): void {
         if ('calls' in message) limits.call(message.calls)
-        else if ('wakes' in message) wakeWorker(message.wakes)
+        else if ('wakes' in message) for (const wakeOne of workers) wakeOne(message.wakes)
         else if ('question' in message) questions.answer(message.question, message.answer)
       },
       end(): void {
         limits.end()
-        for (const listener of listeners) listener(name)
+        workers.delete(wake)
+        for (const listener of listeners) listener(name, pid)
       },
     }
   }
   function keep(kind: ProcessKind, name: string): Member {
     const order: StartOrder = { kind, name, ...shared }
-    return { kind, kept: keepProcess({ order, log, onStart: (send) => serve(order, send) }) }
+    const onStart = (send: SendToChild, pid?: number) => serve(order, send, pid)
+    const onRestart = () => {
+      for (const listener of restartListeners) listener(kind)
+    }
+    return { kind, kept: keepProcess({ order, log, onStart, onRestart }) }
   }
 
   const apis = Array.from({ length: config.processes }, (_, i) => keep('api', `api ${i + 1}`))
@@ -99,7 +133,20 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
     onEnd: (listener) => {
       listeners.push(listener)
     },
+    onRestart: (listener) => {
+      restartListeners.push(listener)
+    },
+    async replaceAll(say) {
+      shared = { ...shared, config: await prepareNext(shared, say) }
+      const late_ms = config.shutdownSeconds * 1000
+      for (const { kind, kept } of members) {
+        if (isStopping) throw new OperatorFault('The server is stopped.')
+        await kept.replace({ kind, name: kept.name, ...shared }, late_ms + LEAVE_MS)
+        say(`${kept.name} is replaced`)
+      }
+    },
     async stop() {
+      isStopping = true
       const began_ms = performance.now()
       const late_ms = config.shutdownSeconds * 1000
       await Promise.all(apis.map(({ kept }) => kept.stop(late_ms + API_STOP_MS)))

@@ -1,7 +1,9 @@
 import type { Worker } from 'node:cluster'
 import cluster from 'node:cluster'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../lib/log.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
+import type { Listener } from './listener.ts'
 import type { StartOrder, ToChild, ToParent } from './messages.ts'
 
 /** How long is waited before a process is started again, at first and at most. */
@@ -9,6 +11,10 @@ const FIRST_WAIT_MS = 100
 const MAX_WAIT_MS = 10_000
 /** A process that has run for so long is started again as soon as the first time. */
 const STEADY_MS = 60_000
+/** How long one that takes the place of another may need until it serves. */
+const REPLACE_MS = 300_000
+/** How long a process may need to hand over its socket. If it hangs, the next opens its own. */
+const HAND_OVER_MS = 5_000
 
 /** A process that is started again whenever it ends. */
 export type KeptProcess = {
@@ -18,6 +24,11 @@ export type KeptProcess = {
   isRunning(): boolean
   pid(): number | undefined
   send(message: ToChild): void
+  /**
+   * Starts another, which takes its place when it serves. Then the former one leaves, within
+   * `leave_ms`. Rejects if the other one ends before it serves: nothing has changed then.
+   */
+  replace(order: StartOrder, leave_ms: number): Promise<void>
   /** Stops it, and kills it if it has not ended in time. */
   stop(timeout_ms: number): Promise<void>
 }
@@ -26,7 +37,12 @@ type KeptProcessParts = {
   order: StartOrder
   log: Log
   /** A new process has begun. Gives what is done with its messages, and at its end. */
-  onStart(send: SendToChild): { receive(message: ToParent): void; end(): void }
+  onStart(
+    send: SendToChild,
+    pid: number | undefined,
+  ): { receive(message: ToParent): void; end(): void }
+  /** It has ended without being told to, and is started again. */
+  onRestart?(): void
 }
 
 /** Sends a message, and calls back when it is written. */
@@ -35,38 +51,92 @@ export type SendToChild = (message: ToChild, written?: () => void) => void
 /** How a process has ended: by a code, a signal, or a fault that kept it from being made. */
 type End = Record<string, unknown>
 
-type Listeners = {
-  onServing(pid: number | undefined): void
+/** One process, from its beginning to its end. */
+type Run = {
+  pid(): number | undefined
+  send: SendToChild
+  kill(): void
+  /** Gives the socket on which it listens, if it has one of its own. */
+  handOver(): Promise<Listener | null>
+  /** Resolves when it serves. Rejects if it ends before. */
+  serving: Promise<void>
+  ended: Promise<End>
+}
+
+type RunParts = Pick<KeptProcessParts, 'onStart'> & {
+  order: StartOrder
+  listener: Listener | null
   /** It serves, and has not answered for a minute. */
   onSilence(): void
+}
+
+function startRun({ order, listener, onStart, onSilence }: RunParts): Run {
+  const [serving, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<End>()]
+  const handedOver = Promise.withResolvers<Listener | null>()
+  // Whoever stops it before it serves does not wait for that.
+  serving.promise.catch(() => {})
+  const end = (how: End) => {
+    serving.reject(beforeServing(order.name, how))
+    ended.resolve(how)
+  }
+  const worker = fork(end)
+  const send: SendToChild = (message, written) => sendTo(worker, message, written)
+  if (worker) {
+    const own = onStart(send, worker.process.pid)
+    follow(worker, {
+      onServing: serving.resolve,
+      onListener: handedOver.resolve,
+      ask: () => send({ ping: true }),
+      onSilence,
+      receive: own.receive,
+      onEnd(how) {
+        own.end()
+        end(how)
+      },
+    })
+    sendStart(worker, order, listener)
+  }
+  return {
+    pid: () => worker?.process.pid,
+    send,
+    kill: () => worker?.process.kill('SIGKILL'),
+    async handOver() {
+      send({ handOver: true })
+      const late = pause(HAND_OVER_MS, null, { ref: false })
+      return Promise.race([handedOver.promise, late, ended.promise.then(() => null)])
+    },
+    serving: serving.promise,
+    ended: ended.promise,
+  }
+}
+
+type Listeners = {
+  onServing(): void
+  onListener(listener: Listener | null): void
+  ask(): void
+  onSilence(): void
+  receive(message: ToParent): void
   onEnd(how: End): void
 }
 
-/** One process, from its beginning to its end. */
-function runOnce(
-  { order, onStart }: KeptProcessParts,
-  { onServing, onSilence, onEnd }: Listeners,
-): Worker | null {
-  const worker = fork(onEnd)
-  if (!worker) return null
-  const send: SendToChild = (message, written) => sendTo(worker, message, written)
-  const { receive, end } = onStart(send)
+/** Takes the messages of a process, and says when it is silent and when it has ended. */
+function follow(worker: Worker, { onServing, onListener, receive, ...then }: Listeners): void {
   let [fault, hasEnded]: [string | undefined, boolean] = [undefined, false]
   let watch: Watch | null = null
-  worker.on('message', (message: ToParent) => {
+  worker.on('message', (message: ToParent, listener?: unknown) => {
     watch?.answered()
     if ('isServing' in message) {
-      watch = watchAnswers(() => send({ ping: true }), onSilence)
-      onServing(worker.process.pid)
+      watch = watchAnswers(then.ask, then.onSilence)
+      onServing()
     } else if ('fault' in message) fault = message.fault
+    else if ('listener' in message) onListener((listener as Listener | undefined) ?? null)
     else receive(message)
   })
   function ended(how: End): void {
     if (hasEnded) return
     hasEnded = true
     watch?.end()
-    end()
-    onEnd({ ...how, fault })
+    then.onEnd({ ...how, fault })
   }
   worker.once('exit', (code, signal) => {
     const how = { pid: worker.process.pid, code, signal }
@@ -78,12 +148,10 @@ function runOnce(
   worker.on('error', ({ code }: NodeJS.ErrnoException) => {
     if (worker.process.pid === undefined) ended({ error: code })
   })
-  send({ start: order })
-  return worker
 }
 
 /** Some errors are thrown at once, as that of a machine that has no memory left. */
-function fork(onEnd: Listeners['onEnd']): Worker | null {
+function fork(onEnd: (how: End) => void): Worker | null {
   try {
     return cluster.fork()
   } catch (error) {
@@ -97,62 +165,121 @@ function sendTo(worker: Worker | null, message: ToChild, written = () => {}): vo
   if (worker?.isConnected()) worker.send(message, written)
 }
 
-export function keepProcess(parts: KeptProcessParts): KeptProcess {
-  const { log } = parts
-  const { name } = parts.order
-  const first = Promise.withResolvers<void>()
-  // Whoever stops before it has started does not wait for it.
-  first.promise.catch(() => {})
-  let current: Worker | null = null
-  let timer: NodeJS.Timeout | null = null
+/** The socket is then open in that process, and closed in this one, which accepts nothing. */
+function sendStart(worker: Worker, start: StartOrder, listener: Listener | null): void {
+  if (listener) worker.send({ start }, listener, undefined, () => listener.close())
+  else sendTo(worker, { start })
+}
+
+/** How long is waited before a process is started again. It gets longer each time. */
+function createWaits() {
   let wait_ms = FIRST_WAIT_MS
-  let hasServed = false
-  let stopped: (() => void) | null = null
+  return {
+    reset: () => {
+      wait_ms = FIRST_WAIT_MS
+    },
+    next(lived_ms: number): number {
+      if (lived_ms > STEADY_MS) wait_ms = FIRST_WAIT_MS
+      const now_ms = wait_ms
+      wait_ms = Math.min(2 * wait_ms, MAX_WAIT_MS)
+      return now_ms
+    },
+  }
+}
 
-  function start(): void {
+const SILENT = 'a process has not answered for a minute and is killed'
+
+/** Ways to end a process of this name. */
+function createEnding(name: string, log: Log) {
+  function kill(run: Run, why: string): void {
+    log.error({ killed: name, pid: run.pid() }, why)
+    run.kill()
+  }
+  return {
+    kill,
+    async untilServing(run: Run): Promise<void> {
+      const late = setTimeout(() => kill(run, 'a process did not serve in time'), REPLACE_MS)
+      await run.serving.finally(() => clearTimeout(late))
+    },
+    async end(run: Run, isReplaced: boolean, timeout_ms: number): Promise<void> {
+      run.send({ stop: true, isReplaced })
+      const why = 'a process did not stop in time and is killed'
+      const late = setTimeout(() => kill(run, why), timeout_ms)
+      await run.ended
+      clearTimeout(late)
+    },
+  }
+}
+
+export function keepProcess(parts: KeptProcessParts): KeptProcess {
+  const { log, onStart } = parts
+  let { order } = parts
+  const { name } = order
+  const { kill, untilServing, end } = createEnding(name, log)
+  /** All that have not ended: the present one, one that is to replace it, one that leaves. */
+  const runs = new Set<Run>()
+  let [current, timer]: [Run | null, NodeJS.Timeout | undefined] = [null, undefined]
+  const waits = createWaits()
+  let [hasServed, isStopping] = [false, false]
+
+  function begin(next: StartOrder, listener: Listener | null): Run {
+    const run = startRun({ order: next, listener, onStart, onSilence: () => kill(run, SILENT) })
+    runs.add(run)
+    run.ended.then(() => runs.delete(run))
+    return run
+  }
+  /** Makes a process the present one, which is started again when it ends. */
+  function keep(run: Run): Run {
     const began_ms = performance.now()
-    current = runOnce(parts, {
-      onServing(pid) {
-        if (hasServed) log.info({ started: name, pid }, 'a process serves again')
-        hasServed = true
-        first.resolve()
-      },
-      onSilence: () => kill('a process has not answered for a minute and is killed'),
-      onEnd(how) {
-        current = null
-        if (stopped) stopped()
-        else if (!hasServed) first.reject(beforeServing(name, how))
-        else startAgain(performance.now() - began_ms, how)
-      },
+    current = run
+    const serves = () => {
+      hasServed = true
+    }
+    run.serving.then(serves, () => {})
+    run.ended.then((how) => {
+      if (current !== run) return
+      current = null
+      if (hasServed && !isStopping) startAgain(performance.now() - began_ms, how)
     })
+    return run
   }
+  const start = () => keep(begin(order, null))
   function startAgain(lived_ms: number, how: End): void {
-    if (lived_ms > STEADY_MS) wait_ms = FIRST_WAIT_MS
+    parts.onRestart?.()
+    const wait_ms = waits.next(lived_ms)
     log.error({ ended: name, ...how, wait_ms }, 'a process has ended and is started again')
-    timer = setTimeout(start, wait_ms)
-    wait_ms = Math.min(2 * wait_ms, MAX_WAIT_MS)
-  }
-  function kill(why: string): void {
-    log.error({ killed: name, pid: current?.process.pid }, why)
-    current?.process.kill('SIGKILL')
+    timer = setTimeout(() => {
+      const run = start()
+      const serves = () => log.info({ started: name, pid: run.pid() }, 'a process serves again')
+      run.serving.then(serves, () => {})
+    }, wait_ms)
   }
 
-  start()
+  const first = start()
   return {
     name,
-    started: first.promise,
+    started: first.serving,
     isRunning: () => current !== null && hasServed,
-    pid: () => current?.process.pid,
-    send: (message) => sendTo(current, message),
+    pid: () => current?.pid(),
+    send: (message) => current?.send(message),
+    async replace(next, leave_ms) {
+      const listener = (await current?.handOver()) ?? null
+      if (isStopping) throw new OperatorFault('The server is stopped.')
+      const run = begin(next, listener)
+      await untilServing(run)
+      if (isStopping) return
+      const former = current
+      clearTimeout(timer)
+      order = next
+      waits.reset()
+      keep(run)
+      log.info({ started: name, pid: run.pid() }, 'a process has taken the place of another')
+      if (former) await end(former, true, leave_ms)
+    },
     async stop(timeout_ms) {
-      const { promise, resolve } = Promise.withResolvers<void>()
-      stopped = resolve
-      clearTimeout(timer ?? undefined)
-      if (!current) return
-      sendTo(current, { stop: true })
-      const late = setTimeout(kill, timeout_ms, 'a process did not stop in time and is killed')
-      await promise
-      clearTimeout(late)
+      isStopping = true
+      clearTimeout(timer)
+      await Promise.all([...runs].map((run) => end(run, false, timeout_ms)))
     },
   }
 }

@@ -157,3 +157,16 @@ test('a key that has worked in one process is known to all, those that come late
   assert.deepEqual([one.familiar, other.familiar, gone.familiar], [['hash'], ['hash'], []])
   assert.deepEqual(join(keeper).familiar, ['hash'])
 })
+
+test('a process with another configuration makes its limits anew, and one with the same does not', () => {
+  const keeper = createLimitKeeper()
+  const [one, next] = [join(keeper), join(keeper)]
+  one.send(0, 'rate', 'keys', '', 0.001, 1)
+  one.send(1, 'take', 'keys', 'a')
+  next.send(0, 'rate', 'keys', '', 0.001, 1)
+  next.send(1, 'take', 'keys', 'a')
+  assert.ok(Number(next.answers.get(1)) > 0)
+  next.send(0, 'rate', 'keys', '', 0.001, 2)
+  next.send(2, 'take', 'keys', 'a')
+  assert.equal(next.answers.get(2), 0)
+})

@@ -1,6 +1,6 @@
 import type { FairQueue, Release } from '../lib/fair-queue.ts'
 import { ownLimits, type RateLimit } from '../lib/limits.ts'
-import type { LimitAnswer, LimitCall } from './messages.ts'
+import type { LimitAnswer, LimitCall, Verb } from './messages.ts'
 
 /** One process that uses what is counted. */
 type LimitClient = {
@@ -45,18 +45,30 @@ export function createLimitKeeper(): LimitKeeper {
 
 type NamedLimits = ReturnType<typeof createNamedLimits>
 
-/** Each limit is made when a process first makes it known. */
+/**
+ * Each limit is made when a process first makes it known, and anew if one that was started by
+ * another version or configuration knows it with other numbers.
+ */
 function createNamedLimits() {
   const rates = new Map<string, RateLimit>()
   const queues = new Map<string, FairQueue>()
+  const made = new Map<string, string>()
+  const isNew = (kind: Verb, limit: string, ...numbers: number[]): boolean => {
+    const [name, text] = [`${kind} ${limit}`, numbers.join()]
+    const isKnown = made.get(name) === text
+    made.set(name, text)
+    return !isKnown
+  }
   return {
     rates,
     queues,
     makeRate([, , limit, , perSecond = 0, burst = 0]: LimitCall): undefined {
-      if (!rates.has(limit)) rates.set(limit, ownLimits.rate(limit, perSecond, burst))
+      const isOther = isNew('rate', limit, perSecond, burst)
+      if (isOther) rates.set(limit, ownLimits.rate(limit, perSecond, burst))
     },
     makeQueue([, , limit, , size = 0, perOwner = 0]: LimitCall): undefined {
-      if (!queues.has(limit)) queues.set(limit, ownLimits.queue(limit, { size, perOwner }))
+      const isOther = isNew('queue', limit, size, perOwner)
+      if (isOther) queues.set(limit, ownLimits.queue(limit, { size, perOwner }))
     },
   }
 }

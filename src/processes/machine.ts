@@ -1,4 +1,4 @@
-import { AggregatorRegistry, type MetricObject, type Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, type MetricObject, type Registry } from 'prom-client'
 import type { Metrics as OwnMetrics } from '../lib/metrics.ts'
 import type { Findings, Readiness } from '../readiness.ts'
 import type { Group } from './group.ts'
@@ -18,10 +18,11 @@ const aggregate = (all: Metrics[]): Registry => AggregatorRegistry.aggregate(all
 export function createMachineMetrics(
   own: Pick<OwnMetrics, 'json'>,
   group: Pick<Group, 'ask' | 'onEnd'>,
-): () => Promise<string> {
-  const last = new Map<string, Metrics>()
-  /** How often a process of this name has ended. */
-  const ends = new Map<string, number>()
+): Pick<OwnMetrics, 'text' | 'json'> {
+  const last = new Map<number, Metrics>()
+  /** Processes that have ended while somebody asked. */
+  const ended = new Set<number>()
+  let asking = 0
   /** What ended processes had counted. Merged one after the other, so that none is lost. */
   const past: Metrics[] = []
   let merging = Promise.resolve()
@@ -30,23 +31,42 @@ export function createMachineMetrics(
     const sum = (await aggregate(parts).getMetricsAsJSON()) as Metrics
     past.splice(0, parts.length, sum)
   }
-  group.onEnd((name) => {
+  group.onEnd((_, pid) => {
     const isCounted = ({ type }: MetricObject) => ['counter', 'histogram'].includes(String(type))
-    past.push((last.get(name) ?? []).filter(isCounted))
-    last.delete(name)
-    ends.set(name, (ends.get(name) ?? 0) + 1)
+    past.push((last.get(pid) ?? []).filter(isCounted))
+    last.delete(pid)
+    if (asking > 0) ended.add(pid)
     merging = merging.then(mergePast)
   })
-  return async () => {
-    const before = new Map(ends)
-    const asked = await group.ask<Metrics>('metrics', METRICS_MS)
-    for (const { name, answer } of asked) {
+  async function read(): Promise<Registry> {
+    asking += 1
+    const asked = await group.ask<Metrics>('metrics', METRICS_MS).finally(() => {
+      asking -= 1
+    })
+    for (const { pid, answer } of asked) {
       // One that has ended meanwhile is in the past, with what it had answered before.
-      if (answer && ends.get(name) === before.get(name)) last.set(name, answer)
+      if (answer && !ended.has(pid)) last.set(pid, answer)
     }
+    if (asking === 0) ended.clear()
     const ours = await own.json()
-    return aggregate([ours, ...past, ...last.values()]).metrics()
+    return aggregate([ours, ...past, ...last.values()])
   }
+  return {
+    text: async () => (await read()).metrics(),
+    json: async () => (await read()).getMetricsAsJSON() as Promise<Metrics>,
+  }
+}
+
+/** Counts processes that have ended and are started again, by what they are for. */
+export function countRestarts(registry: Registry, group: Pick<Group, 'onRestart'>): void {
+  const restarts = new Counter({
+    name: 'vintem_process_restarts_total',
+    help: 'Processes that have ended and were started again, by what they are for',
+    labelNames: ['process'],
+    registers: [registry],
+  })
+  for (const process of ['api', 'worker']) restarts.inc({ process }, 0)
+  group.onRestart((kind) => restarts.inc({ process: kind }))
 }
 
 /** Whether the machine can do its work: its database, and each of its processes. */

@@ -1,16 +1,37 @@
 import type { Config } from '../config.ts'
 
+/**
+ * The version of these messages. Raise it when one changes: an upgrade without a full restart has
+ * processes of the new version below a parent of the old one, and is refused if they differ.
+ */
+export const PROTOCOL = 1
+
 /** What a process is for: it answers requests, or it runs the tasks. */
 export type ProcessKind = 'api' | 'worker'
 
-/** What a process needs to begin. All are given the same, whenever they are started. */
+/** Messages are JSON, so the secret is base64. */
+export type SentConfig = Omit<Config, 'secretKey'> & { secretKey: string }
+
+export const sendConfig = (config: Config): SentConfig => ({
+  ...config,
+  secretKey: config.secretKey.toString('base64'),
+})
+
+export const receiveConfig = ({ secretKey, ...config }: SentConfig): Config => ({
+  ...config,
+  secretKey: Buffer.from(secretKey, 'base64'),
+})
+
+/** What a process needs to begin. */
 export type StartOrder = {
   kind: ProcessKind
   name: string
   databaseUrl: string
-  /** Messages are JSON, so the secret is base64. */
-  config: Omit<Config, 'secretKey'> & { secretKey: string }
+  config: SentConfig
 }
+
+/** What the version on the disk needs to know of the one that runs, to take its place. */
+export type PrepareOrder = { protocol: number; databaseUrl: string; config: SentConfig }
 
 /** A call of something that is counted in the parent. A call with the id 0 has no answer. */
 export type LimitCall = [id: number, verb: Verb, limit: string, name: string, ...numbers: number[]]
@@ -27,8 +48,13 @@ export type Wakes = { woken: string[]; hasWritten: boolean }
 export type Question = 'metrics' | 'faults'
 
 export type ToChild =
+  /** With it goes the socket of the process whose place the new one takes, if there is one. */
   | { start: StartOrder }
-  | { stop: true }
+  /** If another has taken its place, it first waits for clients to close their connections. */
+  | { stop: true; isReplaced: boolean }
+  /** It sends the socket on which it listens, and goes on to accept connections. */
+  | { handOver: true }
+  | { prepare: PrepareOrder }
   | { answers: LimitAnswer[] }
   /** Hashes of API keys that have worked in a process. */
   | { familiar: string[] }
@@ -40,6 +66,11 @@ export type ToChild =
 export type ToParent =
   | { isServing: true }
   | { fault: string }
+  | { listener: true }
+  /** With what configuration processes of the version on the disk are to start. */
+  | { prepared: SentConfig }
+  /** What takes long while it is prepared, such as a migration. */
+  | { said: string }
   | { calls: LimitCall[] }
   | { wakes: Wakes }
   | { question: number; answer: unknown }

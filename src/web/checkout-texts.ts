@@ -67,6 +67,10 @@ const pt = {
     title: 'Pagamento agendado no Pix Automático',
     text: 'O débito será feito na data de vencimento. Você não precisa fazer nada.',
   },
+  checking: {
+    title: 'Pagamento em análise',
+    text: 'A loja recebeu um Pix desta compra e está conferindo. Não pague de novo.',
+  },
   uncollected: {
     title: 'Pagamento não realizado',
     text: 'Seu banco não conseguiu debitar esta cobrança. Fale com a loja para combinar o pagamento.',
@@ -186,6 +190,10 @@ const en: CheckoutTexts = {
   collecting: {
     title: 'Payment scheduled with Pix Automático',
     text: 'Your bank debits it on the due date. You do not have to do anything.',
+  },
+  checking: {
+    title: 'Payment under review',
+    text: 'The store has received a Pix for this purchase and is checking it. Do not pay again.',
   },
   uncollected: {
     title: 'Payment not made',

@@ -19,7 +19,15 @@ import { addDays, formatDay, formatMoment, localDateOf } from '../pix/local-time
 import { maskTaxId, receiverTaxId } from '../pix/tax-id.ts'
 import { CHECKOUT } from './checkout-texts.ts'
 import type { ChargePage } from './found.ts'
-import { findCollection, isFinal, lookUp, type Owner, type State, stateOf } from './found.ts'
+import {
+  asksToPay,
+  findCollection,
+  isFinal,
+  lookUp,
+  type Owner,
+  type State,
+  stateOf,
+} from './found.ts'
 import { type Html, html } from './html.ts'
 import { inLanguage, type PageLanguage, pageLanguageOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
@@ -67,13 +75,14 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
       const { app, charge } = found
       const byPayer = isPayer(site, request)
       if (byPayer) await noteOpening(app, charge)
-      const again = await findAgain(found)
-      if (again instanceof Object && 'token' in again) {
-        return reply.redirect(inLanguage(`/pay/${again.token}`, pageLanguage.chosen), 302)
+      const { leadsTo, ...rest } = await findRest(found)
+      if (leadsTo) {
+        const token = pageToken(app.vault, leadsTo)
+        return reply.redirect(inLanguage(`/pay/${token}`, pageLanguage.chosen), 302)
       }
       const collection = await findCollection(found.app, charge)
       const purchase = charge.paymentDate ? await findPurchase(found.app, charge) : []
-      const shown = { ...found, ...pageLanguage, collection, purchase, again, isPayer: byPayer }
+      const shown = { ...found, ...pageLanguage, collection, purchase, ...rest, isPayer: byPayer }
       return sendPage(request, reply, site.assets, chargePage(shown))
     }
     return showSubscription(site, request, reply, { ...found, ...pageLanguage })
@@ -117,19 +126,23 @@ export function registerCheckout(scope: FastifyInstance, site: Site): void {
   })
 }
 
-/** How the payer of an expired charge goes on: here, on another page, or not at all. */
-async function findAgain(found: Owner & { charge: Charge }) {
+type Rest = Pick<ChargePage, 'again' | 'isChecking'> & {
+  /** The charge in place of this one, whose page is shown instead. */
+  leadsTo?: Charge
+}
+
+/** How the payer of a charge goes on that is not simply paid here: by another, or not at all. */
+async function findRest(found: Owner & { charge: Charge }): Promise<Rest> {
   const { app, company, charge } = found
-  if (stateOf(found) !== 'expired') return null
-  if (charge.linkId !== null) {
-    const link = await findLink(app.db, company.id, charge.linkId)
-    return link && { path: new URL(linkUrl(app, link)).pathname }
-  }
-  const { newest, canRenew } = await findRenewal(app, company, charge)
-  const isElse = newest.id !== charge.id
-  const isOf = newest.status === 'OPEN' || newest.status === 'COMPLETED'
-  if (isElse && isOf) return { token: pageToken(app.vault, newest) }
-  return canRenew ? ('here' as const) : null
+  if (!asksToPay(stateOf(found))) return {}
+  const { current, hasMoney, canRenew } = await findRenewal(app, company, charge)
+  const isOf = current.status === 'OPEN' || current.status === 'COMPLETED'
+  if (current.id !== charge.id && isOf) return { leadsTo: current }
+  if (hasMoney) return { isChecking: true }
+  if (charge.status === 'OPEN') return {}
+  if (charge.linkId === null) return { again: canRenew ? 'here' : null }
+  const link = await findLink(app.db, company.id, charge.linkId)
+  return { again: link && { path: new URL(linkUrl(app, link)).pathname } }
 }
 
 /** The page of a company that is suspended. It goes on by itself when the company is resumed. */
@@ -172,8 +185,8 @@ async function continueFromLink(
 
 export function chargePage(page: ChargePage, given: ShippingGiven | null = null): Page {
   const { charge, company, language, token } = page
-  const state = stateOf(page)
-  const waits = state === 'open' || state === 'collecting'
+  const state = page.isChecking ? 'checking' : stateOf(page)
+  const waits = state === 'open' || state === 'collecting' || state === 'checking'
   return {
     title: charge.paymentDate
       ? receiptTitle(page)
@@ -196,6 +209,7 @@ const BODIES: Partial<Record<State, Body>> = {
   form: (page, given) => html`${notice(page)}${summary(page)}${form(page, given)}${details(page)}`,
   open: (page) => html`${notice(page)}${summary(page)}${codeOf(page)}${details(page)}`,
   collecting: (page) => ending(page, 'collecting'),
+  checking: (page) => ending(page, 'checking'),
   paid: (page) => receipt(page, 'paid'),
   refunded: (page) => receipt(page, 'refundedAll'),
   expired: (page) => ending(page, page.charge.kind === 'RECURRING' ? 'uncollected' : 'expired'),
@@ -301,12 +315,13 @@ function parties({ charge, company, app }: ChargePage, to: string, by: string): 
   ]
 }
 
-type Ended = 'expired' | 'canceled' | 'collecting' | 'uncollected'
+type Ended = 'expired' | 'canceled' | 'collecting' | 'checking' | 'uncollected'
 
 const SIGNS = {
   expired: { kind: 'bad', icon: 'clock' },
   canceled: { kind: 'bad', icon: 'cross' },
   collecting: { kind: 'calm', icon: 'repeat' },
+  checking: { kind: 'calm', icon: 'clock' },
   uncollected: { kind: 'bad', icon: 'alert' },
 } as const satisfies Record<Ended, Pick<Result, 'kind' | 'icon'>>
 
@@ -322,7 +337,8 @@ function lateDebit({ app, collection, language }: ChargePage): Partial<Result> |
 function ending(page: ChargePage, state: Ended): Html {
   const { charge, collection, company, language } = page
   const texts = CHECKOUT[language]
-  const failedUrl = state === 'collecting' ? null : webAddress(charge.link?.failedUrl)
+  const waits = state === 'collecting' || state === 'checking'
+  const failedUrl = waits ? null : webAddress(charge.link?.failedUrl)
   return result(
     {
       ...SIGNS[state],

@@ -1,6 +1,7 @@
 import type { Billing } from '../core/billings/rules.ts'
 import { find as findBilling } from '../core/billings/store.ts'
 import { isOfPlainPages, readPageToken } from '../core/charges/addresses.ts'
+import { findRenewal, replacesOther } from '../core/charges/renewals.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
@@ -25,6 +26,7 @@ export type State =
   | 'form'
   | 'open'
   | 'collecting'
+  | 'checking'
   | 'paid'
   | 'refunded'
   | 'expired'
@@ -96,6 +98,30 @@ export function stateOf(found: Found): State {
   return isSuspended && NEEDS_COMPANY.includes(state) ? 'unavailable' : state
 }
 
+/** These pages ask their payer to pay, or to get a code. */
+const ASKING: State[] = ['form', 'open', 'expired']
+export const asksToPay = (state: State): boolean => ASKING.includes(state)
+
+/**
+ * The state of a page that asks nobody to pay whose money has come: after the end, or by the code
+ * that an expired charge had before this one.
+ */
+export async function stateNow(found: Found): Promise<State> {
+  const state = stateOf(found)
+  if (!('charge' in found) || !asksToPay(state)) return state
+  const { app, company, charge } = found
+  const { current, hasMoney } = await findRenewal(app, company, charge)
+  if (current.status === 'COMPLETED') return 'paid'
+  return hasMoney ? 'checking' : state
+}
+
+/** Whether the state of the page follows from other payments than that of its charge. */
+export async function needsOthers(found: Found): Promise<boolean> {
+  const state = stateOf(found)
+  if (!('charge' in found) || !asksToPay(state)) return false
+  return state === 'expired' || (await replacesOther(found.app.db, found.charge))
+}
+
 function stateOfCharge(charge: Charge): State {
   const { status, paymentStatus, brCode, kind } = charge
   if (status === 'COMPLETED') return paymentStatus === 'REFUNDED' ? 'refunded' : 'paid'
@@ -127,6 +153,8 @@ export type ChargePage = Owner &
     purchase?: string[]
     /** If it has expired: whether its payer can have a new code here, or where else. */
     again?: 'here' | { path: string } | null
+    /** Whether money is here that nobody has decided about, so that nothing is asked for. */
+    isChecking?: boolean
     /** Whether a payer looks at it, and not a machine or somebody of the company. */
     isPayer?: boolean
   }

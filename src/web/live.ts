@@ -7,7 +7,7 @@ import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
-import { isFinal, lookUp, type State, stateOf } from './found.ts'
+import { isFinal, lookUp, needsOthers, type State, stateNow, stateOf } from './found.ts'
 import type { Site } from './site.ts'
 import { holdSlot } from './slots.ts'
 
@@ -28,15 +28,21 @@ const OPENED = { perSecond: 10, burst: MAX_OF_ADDRESS }
 /** Open pages of one charge, which has one payer and perhaps a few devices. */
 const MAX_OF_CHARGE = 20
 
-type Watcher = { token: string; state: State | null; reply: FastifyReply }
+type Watcher = {
+  token: string
+  state: State | null
+  reply: FastifyReply
+  /** Most states are those of the charge, and reading more for each page would cost too much. */
+  needsOthers: boolean
+}
 
 /**
  * Notifies open pages if the state of what they show has changed. A page receives the state and
  * then reloads itself, so that only one file knows what a state looks like.
  */
-export function registerLive(scope: FastifyInstance, { app }: Site): void {
+export function registerLive(scope: FastifyInstance, { app, closing }: Site): void {
   type Named = { Params: { token: string } }
-  const watch = createWatch(app)
+  const watch = createWatch(app, closing)
   const { rate, queue } = app.limits
   const byAddress = queue('open pages', { size: MAX_WATCHERS, perOwner: MAX_OF_ADDRESS })
   const byToken = queue('open pages of a charge', { perOwner: MAX_OF_CHARGE })
@@ -48,15 +54,16 @@ export function registerLive(scope: FastifyInstance, { app }: Site): void {
     if (opened && (await opened.take(address)) > 0) throw tooManyPages()
     const hasSlot = await holdSlot(byAddress, address, reply)
     if (!hasSlot || !(await holdSlot(byToken, token, reply))) throw tooManyPages()
-    const state = stateOf(await lookUp(app, token))
+    const found = await lookUp(app, token)
+    const watcher = { token, state: null, reply, needsOthers: await needsOthers(found) }
+    const state = watcher.needsOthers ? await stateNow(found) : stateOf(found)
     startStream(reply)
-    watch.join({ token, state: null, reply }, state)
+    watch.join(watcher, state)
   })
   scope.get<Named>('/pay/:token/status', async (request, reply) => {
-    const state = stateOf(await lookUp(app, request.params.token))
+    const state = await stateNow(await lookUp(app, request.params.token))
     return reply.header('Cache-Control', 'no-store').send({ state })
   })
-  scope.addHook('preClose', async () => watch.end())
 }
 
 const tooManyPages = () => problem('rate_limited', 'Too many open pages.', { 'Retry-After': '10' })
@@ -73,7 +80,7 @@ function startStream(reply: FastifyReply): void {
 }
 
 /** Polls the states of all open pages, while there are any. */
-function createWatch(app: FullFront) {
+function createWatch(app: FullFront, closing: AbortSignal) {
   const watchers = new Set<Watcher>()
   let timer: NodeJS.Timeout | null = null
   let polling = false
@@ -105,7 +112,8 @@ function createWatch(app: FullFront) {
     const byToken = [...Map.groupBy(watchers, ({ token }) => token)]
     await forEachLimited(LOOKUPS_AT_ONCE, byToken, async ([token, group]) => {
       try {
-        const state = stateOf(await lookUp(app, token, findOwner))
+        const found = await lookUp(app, token, findOwner)
+        const state = group[0]!.needsOthers ? await stateNow(found) : stateOf(found)
         for (const watcher of group) if (watchers.has(watcher)) notify(watcher, state)
       } catch (error) {
         faults.push(error)
@@ -120,17 +128,19 @@ function createWatch(app: FullFront) {
     for (const { reply } of watchers) reply.raw.write(':\n\n')
   }
 
+  // Pages then open another stream, at a process that goes on.
+  closing.addEventListener('abort', () => {
+    for (const { reply } of watchers) reply.raw.end()
+  })
   return {
     join(watcher: Watcher, state: State): void {
+      if (closing.aborted) watcher.reply.raw.end()
       // If the page was closed meanwhile, nothing would make it leave.
-      if (watcher.reply.raw.destroyed) return
+      if (watcher.reply.raw.destroyed || closing.aborted) return
       watchers.add(watcher)
       timer ??= setInterval(poll, POLL_MS).unref()
       watcher.reply.raw.on('close', () => leave(watcher))
       notify(watcher, state)
-    },
-    end(): void {
-      for (const { reply } of watchers) reply.raw.end()
     },
   }
 }

@@ -11,6 +11,7 @@ const pt = {
     if (state === 'paid') return `Pagamento recebido por ${company}.`
     if (state === 'refunded') return `Pagamento devolvido por ${company}.`
     if (state === 'expired' || state === 'canceled') return 'Este link não pode mais ser pago.'
+    if (state === 'checking') return `Pagamento em análise por ${company}.`
     if (state === 'collecting') return `Cobrança de ${company} no Pix Automático.`
     return `Cobrança de ${company}. Abra para pagar com QR Code ou Pix Copia e Cola.`
   },
@@ -33,6 +34,7 @@ const en: PreviewTexts = {
     if (state === 'paid') return `Payment received by ${company}.`
     if (state === 'refunded') return `Payment returned by ${company}.`
     if (state === 'expired' || state === 'canceled') return 'This link can no longer be paid.'
+    if (state === 'checking') return `${company} is checking a payment.`
     if (state === 'collecting') return `Charge from ${company} through Pix Automático.`
     return `Charge from ${company}. Open it to pay by QR code or Pix copy and paste.`
   },

@@ -22,6 +22,8 @@ export type Site = {
   diffVersions: DiffVersions
   /** The files that people of a company read at the same time. */
   files: FairQueue
+  /** Aborts when this process takes no more connections. */
+  closing: AbortSignal
   /** Null if this is not local mode, or if the sandbox is not created yet. */
   sandbox(): Sandbox | null
   /** Replaces the sandbox with a new company. */

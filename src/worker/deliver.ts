@@ -22,6 +22,7 @@ import { isRowError } from '../db/database.ts'
 import { type Batcher, createBatcher } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
+import { asSpan, type Facts, type Span } from '../lib/tracing.ts'
 import {
   type AttemptEnd,
   addRead,
@@ -102,7 +103,10 @@ export function createDeliveryWorker(app: FullApp): DeliveryWorker {
       self ??= await registerWorker(app.db)
       const abort = new AbortController()
       const queues = createWebhookQueues(
-        (delivery, onAnswered) => attempt(app, recorder, delivery, onAnswered, abort.signal),
+        (delivery, onAnswered) =>
+          asSpan(spanOf(delivery), (span) =>
+            attempt(app, recorder, delivery, onAnswered, abort.signal, span),
+          ),
         healths,
       )
       try {
@@ -209,6 +213,22 @@ async function read({ app, worker, queues }: WorkerContext): Promise<void> {
   addRead(queues, requests, await readDue(app.db.light, worker, requests, app.clock.now()))
 }
 
+/** A part of the trace of the request that has caused the event. */
+const spanOf = ({ receiver, type, tries, cause }: DueDelivery) => ({
+  name: 'deliver webhook',
+  kind: 'client' as const,
+  facts: {
+    'vintem.company': receiver.companyId,
+    'vintem.webhook': receiver.webhookId,
+    'vintem.event': type,
+    'http.request.resend_count': tries,
+  },
+  cause: cause && { ...cause, companyId: receiver.companyId },
+})
+
+const statusOf = (status: number | null): Facts =>
+  status === null ? {} : { 'http.response.status_code': status }
+
 /** Sends a delivery once and stores the result. Never rejects. */
 async function attempt(
   app: FullApp,
@@ -216,12 +236,14 @@ async function attempt(
   delivery: DueDelivery,
   onAnswered: (end: AttemptEnd) => void,
   signal: AbortSignal,
+  span: Span | null,
 ): Promise<'continue' | 'stop'> {
   try {
     const posted = await send(app, delivery, signal)
     const { outcome, latency_ms } = posted
     const result = resultOf(delivery, posted, nowOf(app, delivery.receiver))
     app.countAttempt(result.next.outcome, latency_ms / 1000)
+    span?.note({ 'vintem.outcome': result.next.outcome, ...statusOf(posted.status) })
     onAnswered({ kind: outcome === 'delivered' ? 'delivered' : 'failed', latency_ms })
     return await recorder(result)
   } catch (error) {

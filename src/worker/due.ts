@@ -28,7 +28,7 @@ import { RULE_CHANGES } from '../core/reminders/store.ts'
 import { COLLECTING, collectOfCompany } from '../core/simulated-bank/collections.ts'
 import { TASK } from '../core/tasks.ts'
 import { FAILING } from '../core/webhooks/store.ts'
-import { expireWithdrawal } from '../core/withdrawals/commands.ts'
+import { endWait } from '../core/withdrawals/commands.ts'
 import { payOut } from '../core/withdrawals/payouts.ts'
 import {
   claimDuePayouts,
@@ -281,7 +281,7 @@ export const payOutWithdrawals = claimed({
   act: each(payOut),
 })
 
-/** Returns the money of withdrawals whose code was not used in time. */
+/** Returns the money of withdrawals whose code was not used in time, and sends what was held. */
 export const expireDueWithdrawals = found({
   kind: EXPIRING_WITHDRAWALS,
   title: { pt: 'Encerrar saques sem código', en: 'End withdrawals without a code' },
@@ -292,7 +292,7 @@ export const expireDueWithdrawals = found({
     const now = nowOf(app, time)
     let done = 0
     for (const id of ids) {
-      const isDone = await app.db.transaction((tx) => expireWithdrawal(tx, companyId, id, now))
+      const isDone = await app.db.transaction((tx) => endWait(tx, app, companyId, id, now))
       done += Number(isDone)
     }
     return done

@@ -1,6 +1,7 @@
 import type { FullApp } from '../core/full-app.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
+import { asSpan } from '../lib/tracing.ts'
 
 /** Due work of some companies, and whether more may be due. */
 export type Found<T> = { due: Map<Uuid, T>; isFull: boolean }
@@ -105,7 +106,7 @@ export async function guarded<T>(
   otherwise: T,
 ): Promise<T> {
   try {
-    const result = await act()
+    const result = await asSpan(spanOf(task, companyId), act)
     await app.setbacks.worked(task, companyId)
     return result
   } catch (error) {
@@ -114,6 +115,12 @@ export async function guarded<T>(
     return otherwise
   }
 }
+
+const spanOf = (name: string, companyId: Uuid) => ({
+  name,
+  kind: 'internal' as const,
+  facts: { 'vintem.company': companyId },
+})
 
 /**
  * Resolves with true when one of the promises is over, or with false when the task is woken, when

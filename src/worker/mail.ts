@@ -34,6 +34,7 @@ import { type Batcher, createBatcher } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { isPermanent, isTooMany, type Letter } from '../lib/mailer.ts'
+import { asSpan } from '../lib/tracing.ts'
 import { takeTurn } from '../lib/turns.ts'
 
 const SEARCH_MS = 1_000
@@ -123,12 +124,18 @@ function roomFor({ mailer }: FullApp, of: MailClass) {
 
 function start(app: FullApp, { mails, ...sending }: Sending, mail: DueMail): void {
   const end = app.mailer.begin()
-  const work: Promise<void> = send(app, sending, mail).finally(() => {
+  const work: Promise<void> = asSpan(spanOf(mail), () => send(app, sending, mail)).finally(() => {
     end()
     mails.delete(work)
   })
   mails.set(work, mail)
 }
+
+const spanOf = ({ kind, companyId }: DueMail) => ({
+  name: 'send mail',
+  kind: 'client' as const,
+  facts: { 'vintem.company': companyId, 'vintem.mail': kind },
+})
 
 /** Claims mails of the next companies. After the last company comes the first. */
 async function claim(
@@ -192,7 +199,10 @@ async function send(app: FullApp, stores: Stores, mail: DueMail): Promise<void> 
   try {
     const { outcome, reason } = await attempt(app, stores, mail)
     const { clock, log } = app
-    if (outcome) await stores.finish({ mail, outcome, reason, at: clock.now() })
+    if (outcome) {
+      await stores.finish({ mail, outcome, reason, at: clock.now() })
+      app.counters.mail(outcome)
+    }
     if (outcome === 'SENT') log.info(about, 'a mail was sent')
     if (outcome === 'EXPIRED') log.warn(about, 'a mail expired before it was sent')
     if (reason) log.warn({ ...about, reason, waits: !outcome }, 'a mail is over its limit')
@@ -226,13 +236,15 @@ async function attempt(app: FullApp, stores: Stores, mail: DueMail): Promise<Att
   }
 }
 
+type Against = Exclude<MailReason, 'RESTORED'>
+
 /** Why a mail that could be sent is not. Null: it is sent, and was counted. */
 async function reasonAgainst(
   { config, vault, db }: FullApp,
   { take }: Stores,
   mail: DueMail,
   { to, isPlayMoney }: Letter,
-): Promise<MailReason | null> {
+): Promise<Against | null> {
   // On a server with real companies, play money must not reach people who know nothing of it.
   if (isPlayMoney && !config.local && !(await isOwnAddress(db, db.control, mail.companyId, to))) {
     return 'PLAY_MONEY'
@@ -242,7 +254,7 @@ async function reasonAgainst(
   return take(budgetsOf(mail, recipient, config.dailyMails))
 }
 
-async function holdBack(app: FullApp, mail: DueMail, reason: MailReason): Promise<Attempt> {
+async function holdBack(app: FullApp, mail: DueMail, reason: Against): Promise<Attempt> {
   const waits = reason !== 'PLAY_MONEY' && waitsFor(mail.kind, reason)
   const next = waits ? retryAt(mail, app.clock.now()) : null
   if (next === null) return { outcome: 'FAILED', reason }

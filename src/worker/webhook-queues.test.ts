@@ -32,6 +32,7 @@ function resultOf(key: WebhookKey, events: Uuid[], failing = false): ReadResult 
       type: 'charge.paid',
       mode: 'live',
       payload: '',
+      cause: null,
     }
   })
   return { deliveries, last: { dueAt: new Date(0), eventId: events.at(-1)! } }

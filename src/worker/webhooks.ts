@@ -8,17 +8,15 @@ import {
   type UndeliverableWebhook,
 } from '../core/deliveries/store.ts'
 import type { DueOfCompany } from '../core/due.ts'
-import { deleteOldFollows } from '../core/feed/store.ts'
 import type { FullApp } from '../core/full-app.ts'
 import { TASK } from '../core/tasks.ts'
 import { deactivateWebhook, warnCompany } from '../core/webhooks/health.ts'
 import { failureAction } from '../core/webhooks/rules.ts'
-import { deletePreviousSecrets, type FailingWebhook, listFailing } from '../core/webhooks/store.ts'
+import { type FailingWebhook, listFailing } from '../core/webhooks/store.ts'
 import { guarded, workOff } from './loop.ts'
 
 /** Rows of one statement. With more, others would wait too long for its locks. */
 const MAX_ROWS = 5_000
-const DAY_MS = 24 * 3600 * 1000
 
 /** Handles the failing webhooks of a company, in whose time the app is. Returns how many. */
 export async function handleFailing(
@@ -81,21 +79,18 @@ function clear(app: FullApp, webhook: UndeliverableWebhook): Promise<number> {
   return moveToLog(app.db, webhook, reason, MAX_ROWS)
 }
 
-/** Deletes old deliveries, those of deleted webhooks, and what followers of feeds have left. */
-export async function purgeDeliveries(app: FullApp, signal?: AbortSignal): Promise<void> {
-  const { db, systemClock, config } = app
-  const now = systemClock.now()
-  await purgeOld(app, new Date(now.getTime() - config.deliveryRetentionDays * DAY_MS), signal)
+/** Deletes the ended deliveries of deleted webhooks. */
+export async function purgeOfDeleted(app: FullApp, signal?: AbortSignal): Promise<void> {
+  const { db } = app
   const deleted = (await findUndeliverable(db, 'delivery_log')).filter(({ isDeleted }) => isDeleted)
   const part = (webhook: UndeliverableWebhook) => deleteRows(db, 'delivery_log', webhook, MAX_ROWS)
-  await inParts(app, TASK.purge, deleted, part, signal)
-  await deletePreviousSecrets(db, now, app.setbacks.moving())
-  while (!signal?.aborted && (await deleteOldFollows(db, MAX_ROWS)) === MAX_ROWS);
+  await inParts(app, TASK.retention, deleted, part, signal)
 }
 
-function purgeOld(app: FullApp, before: Date, signal?: AbortSignal): Promise<void> {
+/** Deletes deliveries that ended before a moment. */
+export function purgeOld(app: FullApp, before: Date, signal?: AbortSignal): Promise<void> {
   return workOff<string[]>(app, {
-    task: TASK.purge,
+    task: TASK.retention,
     only: null,
     signal,
     atOnce: 1,

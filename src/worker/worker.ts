@@ -5,16 +5,7 @@ import { withCompanyClock } from '../core/companies/clock.ts'
 import { indexCustomers } from '../core/customers/commands.ts'
 import { findDueTasks } from '../core/due.ts'
 import type { FullApp } from '../core/full-app.ts'
-import { purgeStored } from '../core/idempotency.ts'
-import { purgeBudgets, purgeFinished } from '../core/mails/store.ts'
-import { purgeProcessed } from '../core/payments/store.ts'
-import { purgeLinks } from '../core/people/link-store.ts'
-import { purgeChallenges } from '../core/people/second-factors-store.ts'
-import { purgeSessions } from '../core/people/sessions.ts'
 import { recordWrongSignIns } from '../core/people/sign-in.ts'
-import { expiredPart } from '../core/request-log/rules.ts'
-import { emptyPart } from '../core/request-log/store.ts'
-import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { findNewer } from '../db/migrate.ts'
 import { describeError } from '../lib/log.ts'
@@ -22,8 +13,9 @@ import { watchCertificates } from './certificates.ts'
 import { advanceTestClocks } from './clocks.ts'
 import { createDeliveryWorker } from './deliver.ts'
 import { DUE_TASKS } from './due.ts'
-import { removeOldMails } from './mail-files.ts'
-import { clearQueue, purgeDeliveries } from './webhooks.ts'
+import { finishErasures } from './erasures.ts'
+import { RETENTION } from './retention.ts'
+import { clearQueue } from './webhooks.ts'
 
 /** Tasks find due work from the state itself, so work that is interrupted is still due. */
 export type Task = {
@@ -39,9 +31,6 @@ export type StatefulTask = Pick<Task, 'name' | 'every_ms'> & {
 
 /** How long a task waits at most while nothing is written. */
 const MAX_IDLE_MS = 10_000
-
-/** Processed callbacks and finished mails are kept for a month. */
-const KEPT_MS = 30 * 24 * 3600 * 1000
 
 /** Who has new postings has new figures too. */
 const audit = (app: FullApp, signal?: AbortSignal): Promise<void> =>
@@ -74,33 +63,9 @@ export const TASKS: readonly (Task | StatefulTask)[] = [
     },
   },
   { name: TASK.audit, every_ms: 60_000, run: audit },
-  {
-    name: 'purge idempotency keys',
-    every_ms: 60_000,
-    run: ({ db, clock }) => purgeStored(db, clock.now()),
-  },
   { name: 'record wrong sign-ins', every_ms: 60_000, run: recordWrongSignIns },
-  { name: 'remove old mails', every_ms: 3_600_000, run: removeOldMails },
-  {
-    name: 'remove old requests',
-    every_ms: 3_600_000,
-    run: ({ db, systemClock }) => emptyPart(db, expiredPart(systemClock.now())),
-  },
-  { name: TASK.purge, every_ms: 3_600_000, run: purgeDeliveries },
-  {
-    name: 'purge what is done',
-    every_ms: 3_600_000,
-    async run({ db, clock }) {
-      const before = new Date(clock.now().getTime() - KEPT_MS)
-      await purgeProcessed(db, before)
-      await purgeFinished(db, before)
-      await purgeBudgets(db.control, clock.now())
-      await purgeSetbacks(db, clock.now())
-      await purgeChallenges(db.control, clock.now())
-      await purgeSessions(db.control, clock.now())
-      await purgeLinks(db.control, clock.now())
-    },
-  },
+  RETENTION,
+  { name: TASK.erasures, every_ms: 60_000, run: finishErasures },
 ]
 
 /** Asks for all kinds at once whether work is due, and wakes the tasks that have some. */
@@ -182,6 +147,7 @@ async function loop(
   while (!signal.aborted) {
     try {
       await task.run(app, signal)
+      app.counters.taskDone(name, app.systemClock.now())
     } catch (error) {
       await report(name, error)
     }

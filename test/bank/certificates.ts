@@ -102,6 +102,7 @@ function sign(
       altNames: [
         { type: 7, ip: '127.0.0.1' },
         { type: 2, value: 'localhost' },
+        ...(/^[a-z.]+$/.test(name) ? [{ type: 2, value: name }] : []),
       ],
     },
   ])

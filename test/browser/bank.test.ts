@@ -94,12 +94,12 @@ longTest(
       await charge(local, 4000),
     ]
     const page = await browser.open(bankUrl(local, other.brCode))
-    await page.getByLabel('Valor a pagar').fill('abc')
+    await page.getByLabel('Valor a pagar').first().fill('abc')
     await press(page, 'Pagar')
     await shows(page, 'Informe um valor a partir de R$ 0,01')
-    assert.equal(await page.getByLabel('Valor a pagar').inputValue(), 'abc')
+    assert.equal(await page.getByLabel('Valor a pagar').first().inputValue(), 'abc')
     await isAccessible(page)
-    await page.getByLabel('Valor a pagar').fill('1.019,9')
+    await page.getByLabel('Valor a pagar').first().fill('1.019,9')
     await press(page, 'Pagar')
     await shows(page, 'WRONG_AMOUNT')
     assert.deepEqual(await stateOf(other.id), ['OPEN', 'PROCESSING'])

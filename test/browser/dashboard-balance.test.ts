@@ -49,8 +49,12 @@ for (const [name, visit, language] of LOOKS) {
     const page = await open('/balance/entries')
     const words = language === 'pt' ? ['Tipo', 'Cobrança paga'] : ['Type', 'Charge paid']
     await isFine(page)
+    await page
+      .getByText(language === 'pt' ? 'Filtros' : 'Filters')
+      .first()
+      .click()
     await page.getByLabel(words[0]!).selectOption({ label: words[1]! })
-    await page.getByRole('button', { name: language === 'pt' ? 'Filtrar' : 'Filter' }).click()
+    await page.getByRole('button', { name: language === 'pt' ? 'Filtrar' : 'Apply' }).click()
     await page.waitForURL(/type=CHARGE_PAID/)
     assert.equal(await page.locator('tbody tr').count(), 1)
     await isFine(page)

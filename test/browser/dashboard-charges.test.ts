@@ -72,7 +72,7 @@ for (const visit of [{}, PHONE, { dark: true }]) {
       await isFine(page)
       await button(page, 'Devolver R$ 10,00').click()
       await page.getByText('Devolução iniciada').waitFor()
-      await page.getByText('Devolução de R$ 10,00').waitFor()
+      await page.getByText('Devolução de R$ 10,00', { exact: true }).waitFor()
       await isFine(page)
       const other = await show(`/charges/${open.id}`)
       await isFine(other)
@@ -146,7 +146,7 @@ const areInRows = (page: Page): Promise<boolean> =>
     const isTorn = (a, b) =>
       isBeside(a.place, b.place) && Math.abs(a.control.bottom - b.control.bottom) > 1
     const isOut = ({ place, control }) => control.right > place.right + 1
-    return places.length > 3 && !places.some((a) => isOut(a) || places.some((b) => isTorn(a, b)))
+    return places.length > 2 && !places.some((a) => isOut(a) || places.some((b) => isTorn(a, b)))
   })()`)
 
 for (const size of variants([PHONE.size, { width: 1280, height: 800 }])) {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -56,6 +57,24 @@ longTest('in a clone where nothing is built, npm refuses to make an empty packag
     assert.equal(status, 1, `npm pack ${what}`)
   }
   assert.deepEqual(globSync('**/*.tgz', { cwd: clone }), [])
+})
+
+longTest('two clones make the same file, byte by byte, wherever and whenever it is', () => {
+  const packed = [
+    { TZ: 'UTC', LANG: 'C' },
+    { TZ: 'America/Sao_Paulo', LANG: 'pt_BR.UTF-8' },
+  ].map((environment) => {
+    const clone = join(temporaryFolder(), `clone of ${environment.LANG}`)
+    execFileSync('git', ['clone', '--quiet', ROOT, clone])
+    symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'))
+    execFileSync(process.execPath, ['scripts/client/build.ts', '--pack'], {
+      cwd: clone,
+      env: { ...inherited, ...environment, HOME: clone },
+    })
+    const [file] = globSync(join(clone, '*.tgz'))
+    return createHash('sha256').update(readFileSync(file!)).digest('hex')
+  })
+  assert.equal(packed[0], packed[1])
 })
 
 test('it imports nothing but itself, and names nothing that only Node has', () => {

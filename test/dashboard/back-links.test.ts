@@ -27,17 +27,32 @@ async function pathsOnTop(): Promise<Set<string>> {
 /** What a button looks like, what scripts and programs read, and a screen that payers see. */
 const NO_PAGES = /\.(csv|ofx|html)$|^\/now$|\/(sign|letter|sample|preview)\b|^\/counter\/:id$/
 
+/** Second steps of a path, which its route does not show. */
+const NEXT_STEPS = [`/unmatched/${records.unmatched}/settle?q=${records.charges}`]
+
+function hasOneLinkBack(text: string, path: string): void {
+  const main = text.slice(text.indexOf('<main'))
+  assert.equal(main.split('class="back-link"').length - 1, 1, path)
+  const before = main.slice(0, main.indexOf('class="back-link"'))
+  assert.doesNotMatch(before, /<h1/, path)
+  const after = main.slice(main.indexOf('</p>', before.length))
+  const [, back] = /class="back-link"><a href="([^"]+)"/.exec(main)!
+  assert.ok(!after.includes(`class="button quiet" href="${back}"`), path)
+  assert.doesNotMatch(after, />(Voltar(?! ao padrão)[^<]*|Manter[^<]*)<\/(a|button)/, path)
+}
+
 test('every page below a list has one link back, on top and nowhere else', async () => {
   const onTop = await pathsOnTop()
   for (const route of ROUTES) {
     if (route.method !== 'GET' || onTop.has(route.path) || NO_PAGES.test(route.path)) continue
     const { status, text } = await owner.get(pathOf(route, records))
     if (status !== 200 || !text.includes('<main')) continue
-    const main = text.slice(text.indexOf('<main'))
-    assert.equal(main.split('class="back-link"').length - 1, 1, route.path)
-    const before = main.slice(0, main.indexOf('class="back-link"'))
-    assert.doesNotMatch(before, /<h1/, route.path)
-    const after = main.slice(main.indexOf('</p>', before.length))
-    assert.doesNotMatch(after, />(Voltar(?! ao padrão)[^<]*|Manter[^<]*)<\/(a|button)/, route.path)
+    hasOneLinkBack(text, route.path)
+  }
+  for (const path of NEXT_STEPS) {
+    const { status, text } = await owner.get(path)
+    assert.equal(status, 200)
+    assert.match(text, /Escolher outra cobrança/)
+    hasOneLinkBack(text, path)
   }
 })

@@ -245,7 +245,7 @@ test('it says why a charge was not paid, and leads to money that came too late',
     'Cobrança expirada',
     'Pix de R$ 19,90 que não quitou a cobrança',
   ])
-  assert.match(text, /Lançamento nº 2: Pagamento não identificado/)
+  assert.match(text, /Lançamento nº 2: Pix sem cobrança/)
 })
 
 test('the opening of a page is written once, and not for people of the company', async () => {

@@ -216,7 +216,7 @@ test('a webhook shows how often and how fast its receiver has accepted', async (
   api.clock.advance(60)
   await delivering.run()
   const text = await page()
-  assert.match(text, /<dt>Aceitas<\/dt><dd><strong>75 %<\/strong>/)
+  assert.match(text, /<dt>Aceitas<\/dt><dd><strong>75%<\/strong>/)
   assert.match(text, /<dt>Tentativas<\/dt><dd>4 tentativas/)
   assert.match(text, /Tempo de resposta \(mediana\)<\/dt><dd><strong>\d+ ms/)
 })

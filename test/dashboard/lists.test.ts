@@ -155,6 +155,18 @@ test('filters are kept under a name, for the person alone, up to twenty', async 
   assert.doesNotMatch(await page(owner), /Da Maria/)
 })
 
+test('a search of customers is kept under a name too', async () => {
+  const client = await api.client()
+  await makeCharge(client, 1000)
+  const owner = await signIn(api, client.company)
+  const saved = await owner.post('/views', { list: 'customers', name: 'Silvas', q: 'silva' })
+  assert.match(saved.location!, /\/customers\?q=silva&done=view-saved$/)
+  const all = (await owner.get('/customers')).text
+  assert.match(all, /\/customers\?q=silva"[^>]*>Silvas<\/a>/)
+  assert.doesNotMatch(await page(owner), /Silvas/)
+  assert.match((await owner.get('/customers?q=silva')).text, /aria-current="true">Silvas/)
+})
+
 const picking = (ids: string[]) =>
   new URLSearchParams([['picked', 'yes'], ...ids.map((id) => ['id', id])] as [string, string][])
 

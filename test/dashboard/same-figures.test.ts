@@ -4,6 +4,7 @@ import { readCsv } from '../../src/lib/csv.ts'
 import { readReais } from '../../src/lib/money.ts'
 import { connectAgent } from '../support/agents.ts'
 import { type Client, startApi } from '../support/api.ts'
+import { approvedSubscription, statesOf } from '../support/billing.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { decide, openDispute } from '../support/disputes.ts'
 import { requireFigures } from '../support/figures.ts'
@@ -41,8 +42,17 @@ async function payRecipient(client: Client): Promise<void> {
   dataOf(await confirm(client, withdrawId, await lastCode(api, client.company.id)))
 }
 
+/** Two subscriptions, of which the bank debits one on 24 August, and tries the other in vain. */
+async function subscribe(client: Client): Promise<[paid: string, unpaid: string]> {
+  const paid = await approvedSubscription(api, client)
+  const unpaid = await approvedSubscription(api, client, { price: 8800 }, false)
+  await runTasks(api)
+  return [paid.id, unpaid.id]
+}
+
 /** 20 to 24 August: sales of each kind, refunds, a bank's return, disputes, and a payout. */
 async function trade(client: Client): Promise<void> {
+  const [debited, failing] = await subscribe(client)
   const refunded = await makePaid(api, client, 10_000)
   await pay(api, (await makeCode(client, 2500)).brCode)
   await payLink(client, 4000)
@@ -66,6 +76,8 @@ async function trade(client: Client): Promise<void> {
   await pay(api, overdue.brCode)
   await payRecipient(client)
   await runTasks(api)
+  assert.deepEqual(await statesOf(client, debited), ['COMPLETED PAID'])
+  assert.deepEqual(await statesOf(client, failing), ['OPEN PROCESSING'])
 }
 
 /** 31 August: a dispute that is lost beside a refund, one that is open, and a withdrawal. */
@@ -85,15 +97,23 @@ async function endMonth(client: Client): Promise<void> {
 
 type Sums = { received: number; returned: number; withdrawn: number; net: number }
 type Balances = { opening: number; closing: number }
-type Raw = { kind: string; debit: string; credit: string; amount: number }
+type Raw = {
+  kind: string
+  debit: string
+  credit: string
+  amount: number
+  /** The kind of the charge, if it is of one. */
+  sold: string | null
+}
 
 /** What the postings of a period say, of all money and of what is available. */
 async function recount({ company }: Client, from: string, to: string) {
   const rows = await api.rows<Raw & { at: 'before' | 'in' }>(
-    `select kind, debit, credit, amount,
-       case when created_at < ($2::date + time '03:00') at time zone 'UTC' then 'before' else 'in' end as at
-     from postings where company_id = $1
-       and created_at < ($3::date + interval '1 day 3 hours') at time zone 'UTC'`,
+    `select p.kind, debit, credit, p.amount, c.kind as sold,
+       case when p.created_at < ($2::date + time '03:00') at time zone 'UTC' then 'before' else 'in' end as at
+     from postings p left join charges c on c.company_id = p.company_id and c.id = p.charge_id
+     where p.company_id = $1
+       and p.created_at < ($3::date + interval '1 day 3 hours') at time zone 'UTC'`,
     [company.id, from, to],
   )
   const sum = (isOf: (row: (typeof rows)[number]) => boolean) =>
@@ -116,6 +136,7 @@ async function recount({ company }: Client, from: string, to: string) {
     closing: held(account, isPlus, () => true),
   })
   return {
+    subscriptions: sum((row) => isIn(row) && row.debit === 'bank' && row.sold === 'RECURRING'),
     sums: { received, returned, withdrawn, net: received - returned } satisfies Sums,
     total: of('bank', false),
     available: of('available', true),
@@ -158,7 +179,8 @@ const sumOf = (rows: Record<string, string>[], column: string): number =>
 
 /** The same period on every page, in every file, in the API and for agents. */
 async function compare(client: Client, member: Member, from: string, to: string): Promise<void> {
-  const { sums, total, available, entered, left } = await recount(client, from, to)
+  const counted = await recount(client, from, to)
+  const { sums, subscriptions, total, available, entered, left } = counted
   const period = `from=${from}&to=${to}`
 
   const report = mainOf(await page(member, `/reports?${period}`))
@@ -175,6 +197,7 @@ async function compare(client: Client, member: Member, from: string, to: string)
     sums,
     'the file of the report',
   )
+  assert.equal(sumOf(parts, 'Assinatura'), subscriptions, 'subscriptions in the file')
 
   const agent = await connectAgent(api, client)
   for (const group of ['day', 'month']) {
@@ -192,6 +215,11 @@ async function compare(client: Client, member: Member, from: string, to: string)
       },
       sums,
       `the API by ${group}`,
+    )
+    assert.equal(
+      add(({ bySource }) => bySource.RECURRING.sum),
+      subscriptions,
+      `subscriptions by ${group}`,
     )
     const totalOf = (balance: Record<string, number>) =>
       Object.values(balance).reduce((all, one) => all + one, 0)
@@ -246,7 +274,8 @@ test('a lively month is the same to the cent on every page, in every file, the A
   await makePaid(api, client, 99_999)
   goTo('2026-09-05T12:00:00')
   const member = await signIn(api, client.company, { role: 'owner' })
-  const { sums, total } = await recount(client, '2026-08-01', '2026-08-31')
+  const { sums, subscriptions, total } = await recount(client, '2026-08-01', '2026-08-31')
+  assert.equal(subscriptions, 1990)
   const closing = mainOf(await page(member, '/closing/2026-08'))
   assert.deepEqual(
     amountsIn(closing, {
@@ -283,9 +312,10 @@ test('a lively month is the same to the cent on every page, in every file, the A
   ]) {
     await compare(client, member, from!, to!)
   }
-  // By hand: sales 10000 + 2500 + 4000 + 8160 + 3 x 500 + 700 + 900 + 1100 + 3300 + 6000 + 5000 +
-  // 1700 + 650. Back: 1500 + 900 + 300 + 2000 + 3000 of the dispute. Out: 3000 of both.
-  assert.deepEqual(sums, { received: 45_510, returned: 7700, withdrawn: 6000, net: 37_810 })
+  // By hand: 1990 of a subscription, sales 10000 + 2500 + 4000 + 8160 + 3 x 500 + 700 + 900 +
+  // 1100 + 3300 + 6000 + 5000 + 1700 + 650. Back: 1500 + 900 + 300 + 2000 + 3000 of the dispute.
+  // Out: 3000 of both.
+  assert.deepEqual(sums, { received: 47_500, returned: 7700, withdrawn: 6000, net: 39_800 })
   await requireFigures(api, client)
   await requireClean(api, client)
 })

@@ -98,10 +98,19 @@ test('a statement is of the period and the kind of movement that are chosen', as
   for (const odd of ['movement=__proto__', 'from=x&to=y', 'after=1%27', 'from=2026-02-30']) {
     assert.equal((await owner.get(`/balance?${odd}`)).status, 200, odd)
   }
-  const chips = (await owner.get('/balance')).text
+  const file = async (period: string) =>
+    /movements\.csv\?([^"]+)"/.exec((await owner.get(`/balance?${period}`)).text)![1]
   const last = addDays(firstDay(), -1)
-  assert.ok(chips.includes(`from=${last.slice(0, 8)}01&amp;to=${last}`), 'the month before')
-  assert.ok(chips.includes(`from=${day()}&amp;to=${day()}">Hoje`), 'today')
+  const lastMonth = `from=${last.slice(0, 8)}01&amp;to=${last}`
+  assert.deepEqual(await Promise.all(['', 'period=last', 'period=today'].map(file)), [
+    `from=${firstDay()}&amp;to=${day()}`,
+    lastMonth,
+    `from=${day()}&amp;to=${day()}`,
+  ])
+  assert.match((await owner.get('/balance')).text, /aria-current="true">Este mês/)
+  const narrowed = (await owner.get('/balance?period=last&movement=sales')).text
+  assert.match(narrowed, /aria-current="true">Mês passado/)
+  assert.match(narrowed, /href="[^"]*\/balance\?period=last"[^>]*><span[^>]*>Remover filtro/)
 })
 
 test('pages lead on from each other, and the subtotal of a day does not end with the page', async () => {

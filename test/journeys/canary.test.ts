@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { startCollector } from '../support/collector.ts'
 import { cloneDatabase } from '../support/database.ts'
 import { longTest } from '../support/long.ts'
 import {
+  freePort,
   inherited,
   readSandbox,
   secretOf,
@@ -206,10 +208,17 @@ longTest(
   },
 )
 
-test('no document, e-mail, phone, address, key, secret or code is in the database, a refusal or the log', async () => {
+test('no document, e-mail, phone, address, key, secret or code is in the database, a refusal, the log, a trace or a metric', async () => {
   const [DATABASE_URL, DATA_DIR] = [await cloneDatabase(), `${temporaryFolder()}/data`]
   const SECRET_KEY = secretOf('canary')
-  const server = await startServer({ DATABASE_URL, DATA_DIR, SECRET_KEY, LOG_LEVEL: 'debug' })
+  const [collector, OPERATOR_PORT] = [await startCollector(), String(await freePort())]
+  const telemetry = {
+    OPERATOR_PORT,
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+  }
+  const own = { DATABASE_URL, DATA_DIR, SECRET_KEY, LOG_LEVEL: 'debug' }
+  const server = await startServer({ ...own, ...telemetry })
   const made = execFileSync(
     process.execPath,
     [
@@ -241,9 +250,18 @@ test('no document, e-mail, phone, address, key, secret or code is in the databas
   for (const text of dumps) assertSilent(shop, text, 'the database')
   assert.ok(shop.refusals.length > 15)
   assertSilent(shop, shop.refusals.join('\n'), 'a refusal')
+  const metrics = await (await fetch(`http://127.0.0.1:${OPERATOR_PORT}/metrics`)).text()
+  assert.match(metrics, /^vintem_money_records_total\{kind="withdrawal",money="play"\} 1$/m)
+  assertSilent(shop, metrics, 'a metric')
   server.child.kill('SIGTERM')
   await server.ended
   assert.ok(server.output().split('\n').length > 40, 'a line a request')
   assertSilent(shop, server.output(), 'the log')
+  const names = new Set(collector.spans().map(({ name }) => name))
+  for (const name of ['POST /charge/pix', 'create_charges', 'send mail', 'pay out withdrawals']) {
+    assert.ok(names.has(name), `${name} is traced`)
+  }
+  assert.ok(collector.bodies.some(({ path }) => path === '/v1/metrics'))
+  assertSilent(shop, collector.text(), 'what is sent to a collector')
   assertMailed(shop, false)
 })

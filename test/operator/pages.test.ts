@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
-import { startApi, type TestApi } from '../support/api.ts'
+import { payer, startApi, type TestApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { linkTo } from '../support/pages.ts'
 import { makeCharge, makePaid, makeUnmatched } from '../support/payments.ts'
@@ -24,7 +24,9 @@ const english = await signIn(api, client.company, {
 })
 
 const pathOf = (path: string) =>
-  `//operator${path.replace(':company', suffixOf(client.company.id))}`
+  `//operator${path.replace(':company', suffixOf(client.company.id))}${
+    path.includes('/picked/') ? `?id=${suffixOf(client.company.id)}` : ''
+  }`
 const pages = OPERATOR_ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path)
 
 test('to everybody but operators, no page of the operator exists', async () => {
@@ -49,7 +51,7 @@ test('an operator sees every page, in both languages', async () => {
   for (const path of pages) {
     for (const member of [operator, english]) {
       const { status, text, headers, location } = await member.get(pathOf(path))
-      if (path.endsWith('/resume')) {
+      if (path === '/companies/:company/resume') {
         assert.equal(location, pathOf('/companies/:company').slice(1), 'it is not suspended')
         continue
       }
@@ -152,4 +154,46 @@ test('people are listed, and operators apart', async () => {
   const { text: found } = await operator.get('//operator/people?q=marc')
   assert.match(found, /Marcos/)
   assert.doesNotMatch(found, /Olga<br>/)
+})
+
+test('companies are made from lines, once, and suspended and resumed together', async () => {
+  const lines = [
+    'Loja A; 11.222.333/0001-81; a@example.com',
+    '',
+    'Loja B;11222333000181;b@example.com',
+  ]
+  const page = await operator.get('//operator/companies/new')
+  const batch = /name="batch" value="([^"]+)"/.exec(page.text)![1]!
+  const wrong = await operator.post('//operator/companies/new', {
+    batch,
+    companies: `${lines[0]}\nLoja C; 1; c`,
+  })
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.text, /Linha 2: CNPJ ou CPF inválido, e-mail inválido/)
+  assert.doesNotMatch((await operator.get('//operator/companies?q=Loja')).text, /Loja A/)
+  const form = { batch, companies: lines.join('\n') }
+  const made = await operator.post('//operator/companies/new', form)
+  const keys = [...made.text.matchAll(/vk_sandbox_\w+/g)].map(([key]) => key)
+  assert.equal(keys.length, 2)
+  const again = await operator.post('//operator/companies/new', form)
+  assert.doesNotMatch(again.text, /vk_sandbox_/)
+  assert.match(again.text, /Já existia/)
+  const list = await operator.get('//operator/companies?q=Loja')
+  const ids = [...list.text.matchAll(/form="picked" name="id" value="(\w+)"/g)].map(([, id]) => id!)
+  assert.equal(ids.length, 2)
+  const charge = async () => {
+    const json = { amount: 1000, customer: payer() }
+    const headers = { 'X-API-KEY': keys[0]! }
+    return (await api.call('POST', '/charge/pix', { json, headers })).status
+  }
+  assert.equal(await charge(), 201)
+  const asked = await operator.get(`//operator/companies/picked/suspend?id=${ids.join('&id=')}`)
+  assert.match(asked.text, /Suspender 2 empresas\?/)
+  const done = await operator.post('//operator/companies/picked/suspend', { ids: ids.join(' ') })
+  assert.equal(done.location, '/operator/companies?done=suspend-many')
+  assert.equal(await charge(), 403)
+  await operator.post('//operator/companies/picked/resume', { ids: ids.join(' ') })
+  assert.equal(await charge(), 201)
+  const none = await operator.get('//operator/companies/picked/suspend')
+  assert.equal(none.location, '/operator/companies?done=none')
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
-import { mailBankChange } from '../../src/core/banks/commands.ts'
+import { guardBankChange } from '../../src/core/banks/commands.ts'
 import { MONEY_SCOPES } from '../../src/core/companies/rules.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { invite } from '../../src/core/people/invitations.ts'
@@ -54,9 +54,9 @@ async function changeBank({ company }: Client, by: string): Promise<void> {
   const { app } = api
   const fresh = (await findCompany(app.db, company.id))!
   const keys = { pixKey: 'ladrao@example.com', payoutKey: null }
-  const change = { bank: 'Efí', keys, by }
+  const change = { bank: 'Efí', keys, by, waitHours: 24 }
   await app.db.transaction((tx, control) =>
-    mailBankChange(tx, control, app.vault, fresh, change, api.clock.now()),
+    guardBankChange(tx, control, app.vault, fresh, change, api.clock.now()),
   )
 }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { hostedVintemIn, type Result } from '../support/cli.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
@@ -79,6 +81,29 @@ test('while a place is down, the companies of the others work, and a server star
   const { url } = await startServer({ ...down, PUBLIC_URL: 'http://127.0.0.1' })
   const reply = await fetch(`${url}/company`, { headers: { 'X-API-KEY': apiKey } })
   assert.equal(reply.status, 200)
+})
+
+test('companies are moved by a file and by their work, and one that cannot be stops no other', async () => {
+  const made = []
+  for (const name of ['D', 'E', 'F']) made.push(await company(name, '--place', '1'))
+  const unknown = '019a8c5e-2f60-7d31-9d5c-4b1d2e6f7a80'
+  const file = join(folder, 'ids.txt')
+  writeFileSync(file, `# three\n${made[0]!.companyId}\n\n${unknown}\n${made[1]!.companyId} # E\n`)
+  const before = await counts()
+  const moved = await vintem(['place', 'move', '--companies', file, '2'])
+  assert.equal(moved.code, 1)
+  assert.match(moved.stdout, /2 of 3 companies are where they should be/)
+  assert.match(moved.stdout, new RegExp(`repeat the command to go on:\\n +${unknown} `))
+  assert.deepEqual(await counts(), [before[0]! - 2, before[1]! + 2])
+  const wrong = await vintem(['place', 'move', '--companies', join(folder, 'none'), '2'])
+  assert.match(wrong.stderr, /none cannot be read/)
+
+  const plan = await ask<{ from: number; to: number }[]>(['place', 'balance', '--dry-run'])
+  assert.ok(plan.length > 0 && plan.every(({ from, to }) => from === 2 && to === 1))
+  assert.equal((await vintem(['place', 'balance'])).code, 0)
+  const [first, second] = await counts()
+  assert.ok(Math.abs(first! - second!) <= 1, `${first} ${second}`)
+  assert.match((await vintem(['place', 'balance'])).stdout, /The places are balanced/)
 })
 
 test('places in another order, missing, foreign or used ones are refused', async () => {

@@ -11,7 +11,14 @@ import { until } from '../support/until.ts'
 
 export const SECRET_KEY = secretOf('several processes')
 
-type Line = { process?: string; started?: string; pid?: number; reqId?: string; msg?: string }
+type Line = {
+  process?: string
+  started?: string
+  pid?: number
+  reqId?: string
+  msg?: string
+  fault?: string
+}
 
 export type Several = Running & {
   /** Each line of the log that is JSON. */
@@ -27,9 +34,13 @@ export type Several = Running & {
 }
 
 /** The real server with two processes that answer requests. */
-export async function startSeveral(environment: Record<string, string>): Promise<Several> {
+export async function startSeveral(
+  environment: Record<string, string>,
+  root?: string,
+): Promise<Several> {
   const DATA_DIR = temporaryFolder()
-  const server = await startServer({ DATA_DIR, SECRET_KEY, PROCESSES: '2', ...environment })
+  const own = { DATA_DIR, SECRET_KEY, PROCESSES: '2', ...environment }
+  const server = await startServer(own, [], undefined, root === undefined ? {} : { root })
   const parsed: Line[] = []
   let read = 0
   /** What has been parsed once is not parsed again: it is looked at every few milliseconds. */
@@ -128,7 +139,7 @@ export async function openStream(
   url: string,
   headers: Record<string, string> = {},
 ): Promise<Stream> {
-  const asking = open(url, { headers }).on('error', () => {})
+  const asking = open(url, { headers, agent: false }).on('error', () => {})
   asking.end()
   const [reply] = (await once(asking, 'response')) as [import('node:http').IncomingMessage]
   let text = ''

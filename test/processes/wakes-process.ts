@@ -28,6 +28,8 @@ function runChild(): void {
       else setInterval(() => wake(channel), 2)
     },
     stop: () => process.exit(0),
+    handOver: () => channel.sendListener(null),
+    prepare() {},
     wake: (task) => write(`woken for ${task}`),
     wrote: () => write('something was written'),
     know() {},

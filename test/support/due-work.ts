@@ -114,9 +114,9 @@ export async function makeDueWork(api: TestApi) {
     },
     { task: 'audit', done: 'select count(*) = 1 from audits where company_id = $1' },
     { task: 'send mail', done: all('mails', 'finished_at is not null') },
-    { task: 'purge idempotency keys', done: none('idempotency_keys') },
+    { task: 'remove old data', done: none('idempotency_keys') },
     {
-      task: 'purge what is done',
+      task: 'remove old data',
       values: [companyId],
       done: `select count(*) = 0 from bank_callbacks where company_id = $1
              and processed_at < now() - interval '1 year'`,

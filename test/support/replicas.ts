@@ -94,7 +94,7 @@ export async function at<R = pg.QueryResultRow>(
   }
 }
 
-async function start(replica: Replica): Promise<void> {
+export async function start(replica: Replica): Promise<void> {
   replica.process = await spawnPostmaster(replica.cluster, replica.port)
   await until('PostgreSQL answers', () =>
     at(replica, 'select 1', 'postgres').then(
@@ -104,29 +104,37 @@ async function start(replica: Replica): Promise<void> {
   )
 }
 
-async function kill(replica: Replica): Promise<void> {
+export async function kill(replica: Replica): Promise<void> {
   await killServer(replica.cluster.directory, replica.process!)
   replica.process = null
 }
 
-/** Copies the primary, which goes on working, and lets the copy follow it. */
-async function follow(standby: Replica, primary: Replica): Promise<void> {
-  const { directory } = standby.cluster
-  const client = new pg.Client({ connectionString: primary.url })
+/** Copies the files of a server, which goes on working. The copy has to be recovered by its log. */
+export async function copyServer({ cluster, url }: Replica, to: Cluster): Promise<void> {
+  const { directory } = to
+  const client = new pg.Client({ connectionString: url })
   await client.connect()
-  await client.query(`select pg_backup_start('standby', true)`)
+  await client.query(`select pg_backup_start('copy', true)`)
   await rm(directory, { recursive: true, force: true })
-  await copy(primary.cluster.directory, directory, standby.cluster)
+  await copy(cluster.directory, directory, to)
   const { rows } = await client.query('select labelfile from pg_backup_stop(false)')
   await client.end()
-  const write = async (name: string, text: string) => {
-    await writeFile(join(directory, name), text)
-    await give(join(directory, name), standby.cluster)
-  }
-  await write('backup_label', rows[0].labelfile)
-  await write('standby.signal', '')
+  await writeInto(to, 'backup_label', rows[0].labelfile)
+}
+
+/** Writes a file into the folder of a server that does not run. */
+export async function writeInto(cluster: Cluster, name: string, text: string): Promise<void> {
+  await writeFile(join(cluster.directory, name), text)
+  await give(join(cluster.directory, name), cluster)
+}
+
+/** Copies the primary, and lets the copy follow it. */
+async function follow(standby: Replica, primary: Replica): Promise<void> {
+  const { cluster } = standby
+  await copyServer(primary, cluster)
+  await writeInto(cluster, 'standby.signal', '')
   // Once it is promoted it waits for nobody, until there is somebody to wait for.
-  await write('postgresql.auto.conf', '')
+  await writeInto(cluster, 'postgresql.auto.conf', '')
   await start(standby)
   await at(primary, `alter system set synchronous_standby_names = 'standby'`)
   await at(primary, 'select pg_reload_conf()')
@@ -169,6 +177,6 @@ async function copy(from: string, to: string, cluster: Cluster): Promise<void> {
   )
 }
 
-async function give(path: string, { account }: Cluster): Promise<void> {
+export async function give(path: string, { account }: Cluster): Promise<void> {
   if (account) await lchown(path, account.uid, account.gid)
 }

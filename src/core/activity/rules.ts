@@ -22,6 +22,8 @@ export const INSTALLATION: Uuid = '00000000-0000-0000-0000-000000000000'
 
 /** What the log of the installation has. Some of it is also in the logs of a person's companies. */
 export const INSTALLATION_ACTIONS = [
+  'backup.create',
+  'backup.restore',
   'operator.invite',
   'operator.join',
   'operator.remove',
@@ -75,6 +77,8 @@ const OWN_ACTIONS = [
   'member.remove',
   'note.add',
   'note.delete',
+  'payer.erase',
+  'payer.export',
   'sandbox.reset',
   'withdrawal.approve',
   'withdrawal.complete',

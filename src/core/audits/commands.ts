@@ -64,6 +64,15 @@ export async function auditCompany(
   return { company, proof, faults: found, bank: bank.state }
 }
 
+/** Everything that can be compared without a bank, from the first entry on. Writes nothing. */
+export async function auditWholeBooks(db: Database, companyId: Uuid): Promise<string[]> {
+  const company = await findCompany(db, companyId)
+  assert(company, 'an audit is of a company')
+  const paidFrom = new Date(-OVERLAP_MS)
+  const { faults } = await auditBooks(db, company, { since: 0, paidFrom, whole: true })
+  return faults
+}
+
 /** Compares the books with the records in one snapshot. */
 async function auditBooks(
   db: Database,

@@ -8,6 +8,7 @@ import type { Connection } from '../../provider/bacen/connection.ts'
 import { completeProfile } from '../../provider/bacen/profiles.ts'
 import { announceChange } from '../companies/announce.ts'
 import type { Company } from '../companies/rules.ts'
+import { updateDestinationChange } from '../companies/store.ts'
 import type { Reader } from '../letters/layout.ts'
 import { type BankChange, composeBankChange } from '../letters/members.ts'
 import { mailOwners } from '../people/owner-mails.ts'
@@ -115,8 +116,11 @@ export function createCallbackFinder(tx: Tx): (token: string) => Promise<Uuid | 
   }
 }
 
-/** Writes that the company's money goes elsewhere, because somebody else may have done it. */
-export function mailBankChange(
+/**
+ * Somebody has changed in the dashboard where the company's money goes, and may be a thief. So all
+ * owners get a mail at once, and withdrawals wait until they have had the time to read it.
+ */
+export async function guardBankChange(
   tx: Tx,
   control: ControlTx,
   vault: Vault,
@@ -124,6 +128,8 @@ export function mailBankChange(
   change: BankChange,
   now: Date,
 ): Promise<void> {
+  await updateDestinationChange(tx, company.id, now)
+  await announceChange(tx, company.id)
   const letterTo = (reader: Reader) => composeBankChange(company, reader, change, now)
   return mailOwners(tx, control, vault, company, 'bank-changed', letterTo, now)
 }

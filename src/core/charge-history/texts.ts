@@ -39,6 +39,8 @@ const pt = {
     UNSUBSCRIBED: 'Sem e-mail: o pagador pediu para não receber lembretes.',
   } satisfies Record<Unmailed, string>,
   mailReasons: {
+    RESTORED:
+      'O serviço foi restaurado de uma cópia, e este e-mail já pode ter sido enviado antes.',
     PLAY_MONEY:
       'Em produção, e-mails de teste só vão para a própria empresa e para as pessoas dela.',
     RECIPIENT: 'Este endereço já recebeu e-mails demais hoje.',
@@ -137,6 +139,7 @@ const en: HistoryTexts = {
   },
   mailReasons: {
     PLAY_MONEY: 'In production, test e-mails go only to the company itself and its people.',
+    RESTORED: 'The service was restored from a backup, and this e-mail may have been sent before.',
     RECIPIENT: 'This address has got too many e-mails today.',
     COMPANY: 'The company has reached its limit of e-mails for the day.',
     ALL: 'The service has reached its limit of e-mails for the day.',

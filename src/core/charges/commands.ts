@@ -61,7 +61,11 @@ export async function createCharge<T extends object>(
   showing: Showing<T>,
   matchPaid: MatchPaid,
 ): Promise<{ shown: T; repeated: boolean }> {
-  const insert = (charge: Charge) => write(app, { charge, draft }, showing)
+  const insert = async (charge: Charge) => {
+    const shown = await write(app, { charge, draft }, showing)
+    app.counters.money('charge', rules.isPlayMoney(company, charge), charge.amount)
+    return shown
+  }
   for (;;) {
     const earlier = await findEarlier(app, company, draft, matchPaid)
     if (earlier) return { shown: showing.show(earlier), repeated: true }

@@ -173,7 +173,7 @@ export function groupCharges(db: Database): ChargeGroups {
 /** Where the parameters of each part of the statement begin. */
 const EXTRA = CREATED.count + 1
 const EVENTS = EXTRA + 4
-const RESPONSES = EVENTS + 6
+const RESPONSES = EVENTS + 7
 const MAILS = RESPONSES + 7
 
 const RESPONSE_TYPES = ['uuid', 'text', 'bytea', 'int8', 'bytea', 'timestamptz', 'text'] as const

@@ -6,7 +6,7 @@ import { chargeOf, type Draft } from './drafts.ts'
 import { type AppWithCharges, insertTogether } from './group.ts'
 import { take } from './intent-store.ts'
 import { withBankCode } from './intents.ts'
-import { type Charge, eventsOfCreation, expiryOf } from './rules.ts'
+import { type Charge, eventsOfCreation, expiryOf, isPlayMoney } from './rules.ts'
 
 /**
  * Inserts charges whose codes the bank has issued, with their events and their customer, together
@@ -33,6 +33,11 @@ export async function insertCharges(
     return { charge, emailIndex, events: eventsOfCreation(charge), at }
   })
   await insertTogether(tx, made)
+  tx.afterCommit(() => {
+    for (const charge of charges) {
+      app.counters.money('charge', isPlayMoney(company, charge), charge.amount)
+    }
+  })
 }
 
 /** Takes the intents of charges, so that no task removes them at the bank. */

@@ -4,6 +4,7 @@ import type { Vault } from '../../lib/vault.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
 import { lastDayToPay } from '../../pix/due-amount.ts'
 import { localDateOf } from '../../pix/local-time.ts'
+import { ERASED } from '../customers/rules.ts'
 import { CustomerInCharge, PayerBody } from '../customers/view.ts'
 import { Amount, Day, ExternalId, PAGE, Timestamp } from '../fields.ts'
 import { checkoutUrl, planUrl } from './addresses.ts'
@@ -119,6 +120,7 @@ export function showPlan(
   charges: Charge[],
   { vault, publicUrl, now }: Showing,
 ): Static<typeof PlanView> {
+  const { payer } = charges[0]!
   return {
     id: toPublic('plan', plan.id),
     status: statusOf(charges.map((charge) => asOf(charge, now))),
@@ -130,7 +132,7 @@ export function showPlan(
     ...(plan.description === null ? {} : { description: plan.description }),
     devMode: plan.devMode,
     createdAt: plan.createdAt.toISOString(),
-    customer: showPayer(vault, plan.companyId, charges[0]!.payer!),
+    customer: payer ? showPayer(vault, plan.companyId, payer) : { name: ERASED },
   }
 }
 

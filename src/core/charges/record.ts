@@ -1,4 +1,4 @@
-import { uuids } from '../../db/arrays.ts'
+import { texts, uuids } from '../../db/arrays.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
@@ -31,6 +31,39 @@ export async function forgetRequest(tx: Tx, { companyId, id }: Charge): Promise<
     text: `update charges set fingerprint = null
            where company_id = $1 and id = $2 and status = 'OPEN'`,
     values: [companyId, id],
+  })
+}
+
+/** What stays of the texts of a charge whose payer is erased. Null: the link as it is. */
+export type KeptTexts = Pick<Charge, 'id' | 'externalId' | 'description' | 'link'>
+
+/**
+ * Erases who the payer of charges is, and all by which a charge is found by its payer. The erasure
+ * takes the place of the customer. It changes no state, so it has no event. An open charge is left
+ * alone.
+ */
+export async function eraseFromCharges(
+  tx: Tx,
+  companyId: Uuid,
+  erasureId: Uuid,
+  kept: KeptTexts[],
+): Promise<void> {
+  await tx.query({
+    text: `update charges c set customer_id = $2, payer_name = null, payer_index = null,
+             payer_sealed = null, email_index = null, shipping_sealed = null, fingerprint = null,
+             external_id = k.external_id, description = k.description,
+             link = coalesce(k.link::jsonb, c.link)
+           from unnest($3::uuid[], $4::text[], $5::text[], $6::text[])
+             k (id, external_id, description, link)
+           where c.company_id = $1 and c.id = k.id and c.status <> 'OPEN'`,
+    values: [
+      companyId,
+      erasureId,
+      uuids(kept.map(({ id }) => id)),
+      texts(kept.map(({ externalId }) => externalId)),
+      texts(kept.map(({ description }) => description)),
+      texts(kept.map(({ link }) => link && JSON.stringify(link))),
+    ],
   })
 }
 

@@ -16,8 +16,8 @@ const MAX_RENEWALS = 10
 /** However short the old one could be paid, whoever asks for a new code has time to pay it. */
 const MIN_LIFETIME_S = 300
 
-/** The first of the charges that replace each other, the newest, and how many follow the first. */
-type Chain = { firstId: Uuid; newestId: Uuid; count: number }
+/** The charges that replace each other, the newest first. Of most charges it is that one only. */
+type Chain = { firstId: Uuid; newestId: Uuid; ids: Uuid[] }
 
 async function findChain(tx: Tx, { companyId, id }: ChargeId): Promise<Chain> {
   const rows = await tx.query<{ first_id: Uuid; charge_id: Uuid | null }>({
@@ -31,8 +31,20 @@ async function findChain(tx: Tx, { companyId, id }: ChargeId): Promise<Chain> {
   })
   const renewed = rows.flatMap(({ charge_id }) => (charge_id === null ? [] : [charge_id]))
   const firstId = rows[0]!.first_id
-  return { firstId, newestId: renewed[0] ?? firstId, count: renewed.length }
+  const ids = [...renewed, firstId]
+  return { firstId, newestId: ids[0]!, ids }
 }
+
+/** The charges whose codes a payer had before the code of this one. */
+export async function findOlder(tx: Tx, charge: ChargeId): Promise<ChargeId[]> {
+  const { ids } = await findChain(tx, charge)
+  const older = ids.slice(ids.indexOf(charge.id) + 1)
+  return older.map((id) => ({ companyId: charge.companyId, id }))
+}
+
+/** Whether a charge was made in place of an expired one. */
+export const replacesOther = async (tx: Tx, charge: ChargeId): Promise<boolean> =>
+  (await findOlder(tx, charge)).length > 0
 
 /** Whether the company lets payers ask for a new code of such a charge. */
 function isRenewable({ newCodes, suspendedAt }: Company, charge: Charge): boolean {
@@ -44,28 +56,48 @@ function isRenewable({ newCodes, suspendedAt }: Company, charge: Charge): boolea
   return isAllowed && isPlain && status === 'EXPIRED' && suspendedAt === null
 }
 
-/** Whether money that named a charge has not gone back, so that nobody is asked to pay again. */
-async function hasPayments(tx: Tx, { companyId, id }: ChargeId): Promise<boolean> {
-  const rows = await tx.query({
-    text: `select from payments where company_id = $1 and charge_id = $2
-             and reason is not null and status <> 'REFUNDED' limit 1`,
-    values: [companyId, id],
+/**
+ * Which of these charges have money that has not gone back, so that nobody is asked to pay again,
+ * and whether it has paid the charge. A bank may tell late of a Pix that was paid in time.
+ */
+const findMoney = (tx: Tx, companyId: Uuid, ids: Uuid[]) =>
+  tx.query<{ id: Uuid; is_paid: boolean }>({
+    name: 'find_money_of_renewals',
+    text: `select id, status = 'COMPLETED' as is_paid from charges c
+           where company_id = $1 and id = any ($2::uuid[]) and payment_status <> 'REFUNDED'
+             and (status = 'COMPLETED' or exists (
+               select from payments where company_id = $1 and charge_id = c.id
+                 and reason is not null and status <> 'REFUNDED'))
+           order by id desc`,
+    values: [companyId, ids],
   })
-  return rows.length > 0
-}
 
-/** What has become of an expired charge: the newest that replaces it, and whether one more may. */
-export type Renewal = { newest: Charge; canRenew: boolean }
+/** What has become of the charges that replace each other. */
+export type Renewal = {
+  /** The one that was paid, or else the newest. */
+  current: Charge
+  /** Whether somebody has paid by a code of them, and has not got the money back. */
+  hasMoney: boolean
+  canRenew: boolean
+}
 
 export async function findRenewal(
   app: AppWithCharges,
   company: Company,
   charge: Charge,
 ): Promise<Renewal> {
-  const { newestId, count } = await findChain(app.db, charge)
-  const newest = asOf(await findCharge(app, company.id, newestId), app.clock.now())
-  const mayRenew = count < MAX_RENEWALS && isRenewable(company, newest)
-  return { newest, canRenew: mayRenew && !(await hasPayments(app.db, newest)) }
+  const { newestId, ids } = await findChain(app.db, charge)
+  // Without older codes nobody can have paid by one, and this is on the way of each page.
+  if (charge.status === 'OPEN' && ids.length === 1) {
+    return { current: charge, hasMoney: false, canRenew: false }
+  }
+  const money = await findMoney(app.db, company.id, ids)
+  const paidId = money.find(({ is_paid }) => is_paid)?.id
+  const found = await findCharge(app, company.id, paidId ?? newestId)
+  const current = asOf(found, app.clock.now())
+  const hasMoney = money.length > 0
+  const mayRenew = ids.length <= MAX_RENEWALS && isRenewable(company, current)
+  return { current, hasMoney, canRenew: mayRenew && !hasMoney }
 }
 
 /** Another request has renewed the charge meanwhile. */
@@ -73,8 +105,8 @@ const OVERTAKEN = new Error('another renewal was faster')
 
 /**
  * Makes a charge like an expired one, for its payer, who has asked for it on its page. The first of
- * the charges that replace each other is locked, so that never two of them are open. If the newest
- * is open or paid, it is returned. `matchPaid` asks the bank whether a charge was paid, and returns
+ * the charges that replace each other is locked, so that never two of them are open. If one is paid
+ * or the newest is open, it is returned. `matchPaid` asks the bank whether a charge was paid, and returns
  * whether that is known.
  */
 export async function renewCharge(
@@ -84,17 +116,17 @@ export async function renewCharge(
   matchPaid: (charge: Charge) => Promise<boolean>,
 ): Promise<Charge> {
   for (;;) {
-    const { newest, canRenew } = await findRenewal(app, company, expired)
-    if (newest.status === 'OPEN' || newest.status === 'COMPLETED') return newest
-    if (!canRenew) throw notPayable(newest.status)
+    const { current, canRenew } = await findRenewal(app, company, expired)
+    if (current.status === 'OPEN' || current.status === 'COMPLETED') return current
+    if (!canRenew) throw notPayable(current.status)
     // It may have been paid in time although we have not heard of it.
-    if (!(await matchPaid(newest))) throw problem('provider_unavailable')
-    const known = await findCharge(app, company.id, newest.id)
-    if (known.status === 'COMPLETED') continue
-    if (await hasPayments(app.db, newest)) throw notPayable(newest.status)
-    await requireActive(app, newest)
+    if (!(await matchPaid(current))) throw problem('provider_unavailable')
+    const known = await findRenewal(app, company, expired)
+    if (known.current.status === 'COMPLETED') continue
+    if (known.hasMoney) throw notPayable(current.status)
+    await requireActive(app, current)
     try {
-      return await insertRenewal(app, company, newest)
+      return await insertRenewal(app, company, current)
     } catch (error) {
       if (error !== OVERTAKEN) throw error
     }

@@ -126,12 +126,15 @@ export async function findMany(tx: Tx, wanted: ChargeId[]): Promise<(Charge | nu
   return (await findVersions(tx, wanted)).map((found) => found?.charge ?? null)
 }
 
-const REFRESH = `select k.position::int, ${VERSION}, ${CHANGING.select('c')}
+const REFRESH = `select k.position::int, ${VERSION}, ${CHARGE.select('c')}
   from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality
     k (company_id, id, version, position)
   join charges c on c.company_id = k.company_id and c.id = k.id and c.xmin <> k.version::xid`
 
-/** Charges that were read before, as they are now. Reads only those that have changed. */
+/**
+ * Charges that were read before, as they are now. Reads only those that have changed, with all
+ * their columns, because a payer may have been erased.
+ */
 export async function refreshMany(tx: Tx, known: ReadCharge[]): Promise<ReadCharge[]> {
   const keys = keysOf(known.map(({ charge }) => charge))
   const rows = await tx.query<Row & { position: number; version: string }>({
@@ -141,8 +144,7 @@ export async function refreshMany(tx: Tx, known: ReadCharge[]): Promise<ReadChar
   })
   const now = [...known]
   for (const row of rows) {
-    const { charge } = known[row.position - 1]!
-    now[row.position - 1] = { charge: CHANGING.merge(charge, row), version: row.version }
+    now[row.position - 1] = { charge: CHARGE.read(row), version: row.version }
   }
   return now
 }

@@ -34,6 +34,7 @@ const COMPANY: Company = {
   payoutKey: null,
   codeEmail: null,
   codeEmailUntil: null,
+  destinationChangedAt: null,
   suspendedAt: null,
   mailsReceipts: true,
   strictTaxIds: false,

@@ -39,13 +39,13 @@ import * as store from './store.ts'
 
 export async function createCompany(
   tx: Tx,
-  fields: NewCompany & { apiVersion: string },
+  fields: NewCompany & { apiVersion: string; id?: Uuid },
   now: Date,
 ): Promise<Company> {
   const faults = companyFaults(fields)
   if (faults) throw faults
   const company: Company = {
-    id: newId(),
+    id: fields.id ?? newId(),
     name: fields.name,
     taxId: fields.taxId,
     email: fields.email,
@@ -73,6 +73,7 @@ export async function createCompany(
     payoutKey: null,
     codeEmail: null,
     codeEmailUntil: null,
+    destinationChangedAt: null,
     suspendedAt: null,
     createdAt: now,
     updatedAt: now,

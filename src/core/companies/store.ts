@@ -46,6 +46,7 @@ const COMPANY = tableOf<Company>({
   payoutKey: ['payout_key', 'text'],
   codeEmail: ['code_email', 'text'],
   codeEmailUntil: ['code_email_until', 'timestamptz'],
+  destinationChangedAt: ['destination_changed_at', 'timestamptz'],
   suspendedAt: ['suspended_at', 'timestamptz'],
   createdAt: ['created_at', 'timestamptz'],
   updatedAt: ['updated_at', 'timestamptz'],
@@ -60,6 +61,7 @@ const CREATED = COMPANY.without(
   'payoutKey',
   'codeEmail',
   'codeEmailUntil',
+  'destinationChangedAt',
   'suspendedAt',
   'contactEmail',
   'contactPhone',
@@ -153,6 +155,14 @@ export async function updateSuspension(
     values: [id, suspendedAt],
   })
   return rows.length === 1
+}
+
+/** Stores when it was changed where the money of a company goes. */
+export async function updateDestinationChange(tx: Tx, id: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update companies set destination_changed_at = $2 where id = $1',
+    values: [id, now],
+  })
 }
 
 /** Keeps with the company what creating a charge must know of its reminders. */

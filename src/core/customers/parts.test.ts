@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { createVault } from '../../lib/vault.ts'
-import { digitParts, mailParts, nameParts, partsOf } from './parts.ts'
+import { digitParts, mailParts, nameParts, nameStarts, partsOf } from './parts.ts'
 
 const digits = (length: number) => fc.stringMatching(new RegExp(`^[0-9]{${length}}$`))
 const local = fc.stringMatching(/^[a-z0-9._-]{1,24}$/)
@@ -28,6 +28,7 @@ test('whoever has what is looked for has all its parts in the index', () => {
       const cut = (text: string) => text.slice(at % text.length, (at % text.length) + length)
       for (const [name, sought] of [
         ['name', nameParts(cut(one.name))],
+        ['beginnings', nameStarts(cut(one.name))],
         ['phone', digitParts(cut(one.phone))],
         ['tax id', digitParts(cut(one.taxId.slice(one.taxId.length === 11 ? 6 : 8)))],
         ['end', digitParts(one.phone.slice(-4))?.end],
@@ -75,6 +76,19 @@ test('short texts, and what all addresses have, are no parts', () => {
     assert.equal(digitParts(text), null, text)
   }
   assert.equal(nameParts('Zé'), null)
+})
+
+test('names are found by the beginnings of their words, also of short ones', () => {
+  const person = { ...ANA, name: "João Lú 3e5 D'Ávila Ltda." }
+  for (const text of ['joao', 'jo', 'lu', 'avil jo', '3e5', 'ltda d', 'João Lú']) {
+    const words = nameStarts(text)
+    const isFound = words?.parts.every((part) => partsOf(person).includes(part))
+    assert.equal(isFound && words?.isOf(person), true, text)
+  }
+  for (const text of ['joana', 'oao', 'vila', 'ltda e', 'DÁ']) {
+    assert.equal(nameStarts(text)?.isOf(person), false, text)
+  }
+  for (const text of ['', 'a', '!']) assert.equal(nameStarts(text), null, text)
 })
 
 test('tokens differ from company to company and from secret to secret, and are 32 bits', () => {

@@ -3,11 +3,14 @@ import { nameWords, type Person } from './rules.ts'
 
 /**
  * The parts of a name, an e-mail address, a phone and a tax id by which people are found: three
- * characters, or four digits, each after the letter of its kind. Of a tax id there are only those
- * of the digits that lists show, so that the index says nothing of the others.
+ * characters, two at the beginning of a word of a name, or four digits, each after the letter of
+ * its kind. Of a tax id there are only those of the digits that lists show, so that the index says
+ * nothing of the others. Names and addresses have one kind, because most addresses repeat the name.
  */
 const CHARACTERS = 3
+const START = 2
 const DIGITS = 4
+const TEXT = 't'
 /** A person has so many parts at most. Those of numbers are few and come first. */
 const MAX_PARTS = 96
 /** So many parts of a text are looked for. What is found is compared with all of it. */
@@ -32,7 +35,7 @@ const MAIL_SERVICES = [
   'yahoo.com.br',
 ]
 /** Parts that most addresses have. */
-const ENDS = new Set(slices('.com.br', CHARACTERS, 'm'))
+const ENDS = new Set(slices('.com.br', CHARACTERS, TEXT))
 
 /** All parts of a text. It is done for each new payer, so it is a loop. */
 function slices(text: string, length: number, kind = ''): string[] {
@@ -41,10 +44,15 @@ function slices(text: string, length: number, kind = ''): string[] {
   return parts
 }
 
-const ofName = (words: string[]): string[] => words.flatMap((word) => slices(word, CHARACTERS, 'n'))
+const ofName = (words: string[]): string[] =>
+  words.flatMap((word) => slices(word, CHARACTERS, TEXT))
+
+/** The beginnings of words are what people type first, and find words of two letters too. */
+const ofStarts = (words: string[]): string[] =>
+  words.filter(({ length }) => length >= START).map((word) => `s${word.slice(0, START)}`)
 
 const ofMail = (text: string): string[] =>
-  slices(text, CHARACTERS, 'm').filter((part) => !ENDS.has(part))
+  slices(text, CHARACTERS, TEXT).filter((part) => !ENDS.has(part))
 
 const ofDigits = (digits: string): string[] => slices(digits, DIGITS, 'd')
 
@@ -60,9 +68,11 @@ function indexedMail(email: string): string {
 /** All parts by which a person is found. */
 export function partsOf({ name, email, phone, taxId }: Person): string[] {
   const numbers = [phone ?? '', shownDigits(taxId)].filter((digits) => digits.length >= DIGITS)
+  const words = nameWords(name)
   const parts = [
     ...numbers.flatMap((digits) => [ofEnd(digits), ...ofDigits(digits)]),
-    ...ofName(nameWords(name)),
+    ...ofStarts(words),
+    ...ofName(words),
     ...ofMail(indexedMail(email?.toLowerCase() ?? '')),
   ]
   return [...new Set(parts)].slice(0, MAX_PARTS)
@@ -73,6 +83,15 @@ export type PartsSought = { parts: string[]; isOf(person: Person): boolean }
 
 const sought = (parts: string[], isOf: PartsSought['isOf']): PartsSought | null =>
   parts.length === 0 ? null : { parts: [...new Set(parts)].slice(0, MAX_SOUGHT), isOf }
+
+/** Words of two letters or more that words of a name begin with. */
+export function nameStarts(text: string): PartsSought | null {
+  const words = nameWords(text)
+  return sought([...ofStarts(words), ...ofName(words)], ({ name }) => {
+    const named = nameWords(name)
+    return words.every((word) => named.some((one) => one.startsWith(word)))
+  })
+}
 
 /** Words of three letters or more, anywhere in a name. */
 export function nameParts(text: string): PartsSought | null {

@@ -18,6 +18,9 @@ export type Private = {
 
 export type Person = Private & { name: string }
 
+/** What stands in place of a name, or of another text that cannot be empty, that was erased. */
+export const ERASED = 'Apagado (LGPD)'
+
 /** The words of a text as they are searched for: in small letters and without accents. */
 export const foldedWords = (text: string): string[] =>
   withoutAccents(text)

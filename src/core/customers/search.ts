@@ -4,7 +4,7 @@ import type { Vault } from '../../lib/vault.ts'
 import { maskEmail, maskPhone } from '../../pix/masks.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
 import { plainPhone } from '../../pix/written.ts'
-import { digitParts, mailParts, nameParts, type PartsSought } from './parts.ts'
+import { digitParts, mailParts, nameParts, nameStarts, type PartsSought } from './parts.ts'
 import { type Customer, nameWords } from './rules.ts'
 import * as store from './store.ts'
 
@@ -55,15 +55,13 @@ function findWhole({ db, vault, companyId }: Where, text: string): Find[] {
  */
 function findAny(where: Where, text: string): Find[] {
   const { db, vault, companyId } = where
-  const words = nameWords(text)
   const finds: Find[] = []
-  if (words.length > 0) {
-    finds.push(
-      (limit) => store.findByName(db, vault, companyId, text, limit),
-      async (limit) => (await store.findByWords(db, vault, companyId, words, limit)).sort(byName),
-    )
+  if (nameWords(text).length > 0) {
+    finds.push((limit) => store.findByName(db, vault, companyId, text, limit))
   }
-  return [...finds, ...findParts(where, partsIn(text))]
+  const starts = nameStarts(text)
+  if (starts) finds.push(async (limit) => (await findBy(where, starts)(limit)).sort(byName))
+  return [...finds, ...partsIn(text).map((parts) => findBy(where, parts))]
 }
 
 const byName = (a: Customer, b: Customer): number => a.name.localeCompare(b.name, 'pt-BR')
@@ -74,10 +72,9 @@ function partsIn(text: string): PartsSought[] {
   return [nameParts(text), digits?.end, digits, mailParts(text)].filter((parts) => !!parts)
 }
 
-function findParts({ db, vault, companyId, isMasked }: Where, all: PartsSought[]): Find[] {
-  return all
-    .map((sought) => (isMasked ? amongShown(sought) : sought))
-    .map((sought) => (limit) => store.findByParts(db, vault, companyId, sought, limit))
+const findBy = ({ db, vault, companyId, isMasked }: Where, sought: PartsSought): Find => {
+  const parts = isMasked ? amongShown(sought) : sought
+  return (limit) => store.findByParts(db, vault, companyId, parts, limit)
 }
 
 /** Finds only by what masks show. Otherwise what they hide could be found out part by part. */
@@ -95,22 +92,22 @@ const amongShown = ({ parts, isOf }: PartsSought): PartsSought => ({
 export const mayBePart = (text: string): boolean =>
   digitParts(text) !== null || mailParts(text) !== null
 
-const idsOf = ({ customers }: People): Uuid[] => customers.map(({ id }) => id)
-
 /** Ids of people whose phone, tax id or e-mail address has the text. */
-export async function findIdsByPart(where: Where, text: string, limit: number): Promise<Uuid[]> {
+export function findIdsByPart(where: Where, text: string, limit: number): Promise<Uuid[]> {
   const digits = digitParts(text)
-  const parts = [digits?.end, digits, mailParts(text)].filter((parts) => !!parts)
-  return idsOf(await collect(findParts(where, parts), limit))
+  return findIds(where, [digits?.end, digits, mailParts(text)], limit)
 }
 
 /** Ids of people whose name has all words of the text: first those with words that begin so. */
-export async function findIdsByName(where: Where, text: string, limit: number): Promise<Uuid[]> {
-  const words = nameWords(text)
-  if (words.length === 0) return []
-  const ids = await store.findIdsByName(where.db, where.companyId, words, limit)
-  const parts = nameParts(text)
-  if (ids.length === limit || parts === null) return ids
-  const others = await collect(findParts(where, [parts]), limit)
-  return [...new Set([...ids, ...idsOf(others)])].slice(0, limit)
+export const findIdsByName = (where: Where, text: string, limit: number): Promise<Uuid[]> =>
+  findIds(where, [nameStarts(text), nameParts(text)], limit)
+
+async function findIds(
+  where: Where,
+  all: (PartsSought | null | undefined)[],
+  limit: number,
+): Promise<Uuid[]> {
+  const finds = all.filter((parts) => !!parts).map((parts) => findBy(where, parts))
+  const { customers } = await collect(finds, limit)
+  return customers.map(({ id }) => id)
 }

@@ -268,53 +268,6 @@ export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Pr
   return rows.map(({ id }) => id)
 }
 
-/** So many customers are looked at for a name. */
-const MAX_NAMESAKES = 5000
-
-/**
- * Customers whose name has all the words. The inner limit bounds what a common name costs. If it
- * were the small one, PostgreSQL would expect to meet so few soon, and read the whole table in vain
- * for a name that nobody has.
- */
-const namesakes = (columns: string): string =>
-  `select ${columns} from (
-     select * from customers
-     where words_of_name(company_id, name) @@ $2::tsquery and company_id = $1
-     limit ${MAX_NAMESAKES}) c
-   order by id desc limit $3`
-
-const wordQuery = (companyId: Uuid, words: string[]): string =>
-  words.map((word) => `${companyId.replaceAll('-', '')}${word}:*`).join(' & ')
-
-/** Some customers whose name has words that begin with these, which are folded. */
-export async function findIdsByName(
-  tx: Tx,
-  companyId: Uuid,
-  words: string[],
-  limit: number,
-): Promise<Uuid[]> {
-  const rows = await tx.query<{ id: Uuid }>({
-    text: namesakes('id'),
-    values: [companyId, wordQuery(companyId, words), limit],
-  })
-  return rows.map(({ id }) => id)
-}
-
-/** The same with what is known of them. */
-export async function findByWords(
-  tx: Tx,
-  vault: Vault,
-  companyId: Uuid,
-  words: string[],
-  limit: number,
-): Promise<Customer[]> {
-  const rows = await tx.query({
-    text: namesakes(COLUMNS),
-    values: [companyId, wordQuery(companyId, words), limit],
-  })
-  return rows.map((row) => toCustomer(vault, row))
-}
-
 /** So many customers who seem to have what is looked for are compared with it. */
 const MAX_CANDIDATES = 400
 

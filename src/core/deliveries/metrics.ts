@@ -28,6 +28,8 @@ export function createAttemptCounter(registry: Registry): CountAttempt {
     FAILED: outcomes.labels({ outcome: 'FAILED' }),
     RETRY: outcomes.labels({ outcome: 'RETRY' }),
   }
+  // An increase is only seen of what was there before.
+  for (const one of Object.values(series)) one.inc(0)
   const answered = latency.labels({})
   return (outcome, seconds) => {
     series[outcome].inc()

@@ -1,6 +1,7 @@
 import { integers, texts, tids, timestamps, uuids } from '../../db/arrays.ts'
 import { type Row, type Tx, violatedConstraint } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { type Cause, storedCause } from '../../lib/tracing.ts'
 import type { InTime } from '../companies/clock.ts'
 import type { DueSource } from '../due.ts'
 import { type AnyEventType, type EventMode, modeOf } from '../events.ts'
@@ -146,6 +147,8 @@ export type DueDelivery = {
   type: AnyEventType
   mode: EventMode
   payload: string
+  /** The request that has caused the event. Null if that was not traced. */
+  cause: Cause | null
 }
 
 /** Due deliveries of one webhook, the longest due first, and the position of the last. */
@@ -165,6 +168,7 @@ type ReadRow = Row &
     types: string
     modes: string
     payloads: string
+    traces: string
   }
 
 /** Separates the values in a column. No JSON, id or number contains it. */
@@ -198,9 +202,10 @@ export async function readDue(
              select max(next_attempt_at) as last_at, string_agg(event_id::text, $9) as events,
                string_agg(row_ctid, $9) as ctids, string_agg(tries::text, $9) as tries,
                string_agg(type, $9) as types, string_agg(mode, $9) as modes,
-               string_agg(payload, $9) as payloads
+               string_agg(payload, $9) as payloads,
+               string_agg(coalesce(encode(trace, 'hex'), ''), $9) as traces
              from (
-               select due.*, e.type, e.mode, e.payload from (
+               select due.*, e.type, e.mode, e.payload, e.trace from (
                  select company_id, event_id, next_attempt_at, tries, ctid::text as row_ctid
                  from deliveries
                  where company_id = r.company_id and webhook_id = r.webhook_id
@@ -209,7 +214,7 @@ export async function readDue(
                  order by next_attempt_at, event_id limit r.max_rows) due
                -- Row by row: a plan that does not know the limit would read all events.
                cross join lateral (
-                 select type, ${modeOf('events')} as mode, payload from events
+                 select type, ${modeOf('events')} as mode, payload, trace from events
                  where company_id = due.company_id and id = due.event_id offset 0) e
                order by next_attempt_at, event_id) one) d
            where w.status = 'ACTIVE' and (w.paused_until is null or w.paused_until <= ${NOW})
@@ -239,7 +244,7 @@ function toResult(row: ReadRow): ReadResult {
   }
   const [ctids, tries] = [row.ctids.split(SEPARATOR), row.tries.split(SEPARATOR)]
   const [types, modes] = [row.types.split(SEPARATOR), row.modes.split(SEPARATOR)]
-  const payloads = row.payloads.split(SEPARATOR)
+  const [payloads, traces] = [row.payloads.split(SEPARATOR), row.traces.split(SEPARATOR)]
   const deliveries = row.events.split(SEPARATOR).map((eventId, i) => ({
     receiver,
     eventId,
@@ -248,6 +253,7 @@ function toResult(row: ReadRow): ReadResult {
     type: types[i] as AnyEventType,
     mode: modes[i] as EventMode,
     payload: payloads[i]!,
+    cause: storedCause(traces[i]!),
   }))
   return { deliveries, last: { dueAt: row.last_at, eventId: deliveries.at(-1)!.eventId } }
 }

@@ -255,6 +255,24 @@ export async function findFile(
   return row ? FILE.read(row) : null
 }
 
+/** Erases texts and files of so many defenses of disputes that were closed. Returns how many. */
+export async function eraseOldDefenses(tx: Tx, before: Date, max: number): Promise<number> {
+  const rows = await tx.query({
+    text: `with old as (
+             select company_id, id from disputes
+             where defense_sealed is not null and closed_at <= $1
+             order by closed_at limit $2 for update skip locked
+           ), files as (
+             delete from dispute_files f using old
+             where f.company_id = old.company_id and f.dispute_id = old.id
+           )
+           update disputes d set defense_sealed = null from old
+           where d.company_id = old.company_id and d.id = old.id returning d.id`,
+    values: [before, max],
+  })
+  return rows.length
+}
+
 /** Open disputes whose deadline is to be told of. */
 export const NOTICES: DueKind = {
   name: 'deadlines of disputes',

@@ -21,6 +21,28 @@ export async function findPosition(
   return row ? { position: row.position, id } : null
 }
 
+/** Whether a redelivery is still known by which somebody continues. */
+export async function hasRedelivery(
+  tx: Tx,
+  companyId: Uuid,
+  { position, id }: FeedPosition,
+): Promise<boolean> {
+  const rows = await tx.query({
+    text: 'select from redeliveries where company_id = $1 and position = $2 and id = $3',
+    values: [companyId, position, id],
+  })
+  return rows.length > 0
+}
+
+/** The last event of a company whose id was made before a moment, for whoever continues there. */
+export async function findLastBefore(tx: Tx, companyId: Uuid, at: Date): Promise<Uuid | null> {
+  const [row] = await tx.query<Row & { id: Uuid }>({
+    text: 'select id from events where company_id = $1 and id < $2 order by id desc limit 1',
+    values: [companyId, lowestIdAt(at)],
+  })
+  return row?.id ?? null
+}
+
 type EventRow = Row & {
   company_id: Uuid
   id: Uuid
@@ -31,7 +53,7 @@ type EventRow = Row & {
 }
 
 /** An event as it is stored. Its mode replaces devMode. */
-export type WrittenEvent = Omit<Event, 'devMode'> & { mode: EventMode }
+export type WrittenEvent = Omit<Event, 'devMode' | 'trace'> & { mode: EventMode }
 
 const toEvent = (row: EventRow): WrittenEvent => ({
   companyId: row.company_id,

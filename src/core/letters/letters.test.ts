@@ -53,6 +53,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   payoutKey: null,
   codeEmail: null,
   codeEmailUntil: null,
+  destinationChangedAt: null,
   suspendedAt: null,
   createdAt: NOW,
   updatedAt: NOW,
@@ -149,15 +150,16 @@ function lettersToPeople(from: Company, stranger = 'Pão'): Letter[] {
   const keys = { pixKey: 'caio@example.com', payoutKey: CODE.destination }
   const key = { name: stranger, scopes: ['payments:write', 'balance:write'] }
   const { value, destination, expiresAt } = CODE
-  const asked = { value, destination, requestedBy: stranger, expiresAt, url: URL }
+  const asked = { value, destination, requestedBy: stranger, until: expiresAt, url: URL }
   const invitation = { to: reader.email, language, by: stranger, url: URL, expiresAt }
   const author = { kind: 'command', name: stranger, address: stranger }
   const wrong = { what: 'wrong-code', person, tries: 3, at: NOW } as const
   return [
-    composeBankChange(from, reader, { bank: stranger, keys, by: stranger }, NOW),
+    composeBankChange(from, reader, { bank: stranger, keys, by: stranger, waitHours: 24 }, NOW),
     composeAccessChange(from, reader, { what: 'owner-added', person, by: stranger }, NOW),
     composeAccessChange(from, reader, { what: 'key-created', key, by: stranger }, NOW),
-    composeApproval(from, reader, asked),
+    composeApproval(from, reader, { ...asked, isHeld: false }),
+    composeApproval(from, reader, { ...asked, isHeld: true }),
     composeInvitation({ ...invitation, company: from, role: 'owner' }),
     composeInvitation({ ...invitation, company: null, role: null }),
     composeFactorChange(reader, 'passkey-added', { passkey: stranger }, NOW),

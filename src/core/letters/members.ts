@@ -19,6 +19,8 @@ const pt = {
     payoutKey: 'Chave Pix dos saques',
     by: 'Alterado por',
     at: 'Alterado em (horário de Brasília)',
+    waits: (hours: number) =>
+      `Por segurança, os saques das próximas ${hours} horas só saem na hora com a aprovação de uma segunda pessoa.`,
     notYou:
       'Não reconhece esta alteração? Confira as pessoas com acesso ao painel e fale já com quem opera este serviço.',
   },
@@ -63,7 +65,10 @@ const pt = {
     destination: 'Chave Pix de destino',
     requestedBy: 'Solicitado por',
     apiKey: 'Chave de API',
-    until: 'Expira em (horário de Brasília)',
+    expires: 'Expira em (horário de Brasília)',
+    held: (company: string) =>
+      `A conexão de ${company} com o banco foi alterada há pouco. Por isso este saque só sai agora com a aprovação de uma segunda pessoa; sem ela, é enviado no horário abaixo. Não reconhece a alteração? Recuse o saque.`,
+    sentAt: 'Enviado sem aprovação em (horário de Brasília)',
     button: 'Ver o saque',
     unknown:
       'Você não reconhece este saque? Recuse o saque no painel e troque as chaves de API da empresa.',
@@ -85,6 +90,8 @@ const en: Texts = {
     payoutKey: 'Pix key of withdrawals',
     by: 'Changed by',
     at: 'Changed at (Brasília time)',
+    waits: (hours) =>
+      `For safety, withdrawals of the next ${hours} hours leave at once only if a second person approves them.`,
     notYou:
       'You do not know of this change? Check who has access to the dashboard, and contact whoever operates this service now.',
   },
@@ -127,7 +134,10 @@ const en: Texts = {
     destination: 'Destination Pix key',
     requestedBy: 'Requested by',
     apiKey: 'API key',
-    until: 'Expires at (Brasília time)',
+    expires: 'Expires at (Brasília time)',
+    held: (company) =>
+      `The bank connection of ${company} was changed a short time ago. So this withdrawal only leaves now if a second person approves it; otherwise it is sent at the time below. You do not know of the change? Refuse the withdrawal.`,
+    sentAt: 'Sent without approval at (Brasília time)',
     button: 'View the withdrawal',
     unknown:
       'You do not recognize this withdrawal? Refuse it in the dashboard and replace the company’s API keys.',
@@ -142,13 +152,15 @@ export type BankChange = {
   keys: { pixKey: string; payoutKey: string | null } | null
   /** Who has changed it. */
   by: string
+  /** How long withdrawals wait because of it. */
+  waitHours: number
 }
 
 /** That the company's money goes elsewhere, because somebody else may have done it. */
 export function composeBankChange(
   company: LetterCompany,
   { email: to, language }: Reader,
-  { bank, keys, by }: BankChange,
+  { bank, keys, by, waitHours }: BankChange,
   now: Date,
 ): Letter {
   const { bankChange: texts } = TEXTS[language]
@@ -163,7 +175,12 @@ export function composeBankChange(
       to,
       subject: texts.subject(company.name),
       title: texts.title,
-      blocks: [paragraph(intro(company.name)), { kind: 'facts', facts }, paragraph(texts.notYou)],
+      blocks: [
+        paragraph(intro(company.name)),
+        { kind: 'facts', facts },
+        ...(waitHours > 0 ? [paragraph(texts.waits(waitHours))] : []),
+        paragraph(texts.notYou),
+      ],
     },
   )
 }
@@ -250,7 +267,9 @@ type ApprovalLetter = {
   destination: string
   /** Null: an API key; undefined: somebody who can no longer approve withdrawals. */
   requestedBy: string | null | undefined
-  expiresAt: Date
+  /** When it expires, or, if it is held, is sent without an approval. */
+  until: Date
+  isHeld: boolean
   url: string
 }
 
@@ -258,7 +277,7 @@ type ApprovalLetter = {
 export function composeApproval(
   company: LetterCompany,
   { email, language }: Reader,
-  { value, destination, requestedBy, expiresAt, url }: ApprovalLetter,
+  { value, destination, requestedBy, until, isHeld, url }: ApprovalLetter,
 ): Letter {
   const { approval: texts } = TEXTS[language]
   const who = requestedBy === null ? texts.apiKey : requestedBy
@@ -266,7 +285,7 @@ export function composeApproval(
     [texts.amount, formatReais(value)],
     [texts.destination, asIs(maskPixKey(destination))],
     ...(who ? ([[texts.requestedBy, who]] as [string, string][]) : []),
-    [texts.until, formatMoment(expiresAt)],
+    [isHeld ? texts.sentAt : texts.expires, formatMoment(until)],
   ]
   return compose(
     { ...company, language },
@@ -275,7 +294,7 @@ export function composeApproval(
       subject: texts.subject(formatReais(value)),
       title: texts.title,
       blocks: [
-        paragraph(texts.intro(company.name)),
+        paragraph((isHeld ? texts.held : texts.intro)(company.name)),
         { kind: 'facts', facts },
         { kind: 'button', label: texts.button, url },
         paragraph(texts.unknown),

@@ -37,7 +37,7 @@ export type MailKind = keyof typeof BOUND_BY
 export type BudgetOf = 'RECIPIENT' | 'COMPANY' | 'ALL'
 
 /** Why a mail waits or was not sent, if no mail server has refused it. */
-export type MailReason = BudgetOf | 'PLAY_MONEY'
+export type MailReason = BudgetOf | 'PLAY_MONEY' | 'RESTORED'
 
 /** Mails of a day. A fifth of them may be sent at once. */
 type DailyMails = Record<BudgetOf, number>

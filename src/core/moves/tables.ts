@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { inOrderOfReference } from '../../db/references.ts'
 
 /** A table with rows of companies. */
 export type Table = {
@@ -88,26 +89,12 @@ export async function readTables(client: pg.ClientBase): Promise<Table[]> {
     kind: kindOf(found),
     refers: found.refers,
   }))
-  return inOrder(tables)
+  return inOrderOfReference(tables)
 }
 
 function keyOf({ name, columns }: Found): string[] {
   if (!columns) throw new Error(`${name} has no primary key, by which its rows could be copied`)
   return columns
-}
-
-/** Those that refer to others come after them. */
-function inOrder(tables: (Table & { refers: string[] })[]): Table[] {
-  const sorted: Table[] = []
-  for (let left = tables; left.length > 0; ) {
-    const isFree = (table: { name: string; refers: string[] }) =>
-      left.every(({ name }) => name === table.name || !table.refers.includes(name))
-    const free = left.filter(isFree)
-    if (free.length === 0) throw new Error('tables refer to each other')
-    sorted.push(...free)
-    left = left.filter((table) => !free.includes(table))
-  }
-  return sorted
 }
 
 function kindOf({ name, refers }: Found): Kind {

@@ -1,5 +1,4 @@
-import type pg from 'pg'
-import { createTx, type Row, type Tx } from '../../db/database.ts'
+import { txOn } from '../../db/database.ts'
 import { prove } from '../../ledger/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
@@ -16,15 +15,6 @@ import type { Table } from './tables.ts'
 
 /** Old rows may be deleted in the new place while it is compared. */
 const REPAIRS = 3
-
-/** The statements of a mover, for those who expect a transaction. */
-const txOn = (client: pg.ClientBase): Tx =>
-  createTx({
-    query: async <R extends Row>(query: { text: string; values?: unknown[] }) =>
-      (await client.query<R>(query as pg.QueryConfig)).rows,
-    wake() {},
-    notify() {},
-  })
 
 /**
  * Compares the copy with one moment of the old place, while the company works there. That takes as

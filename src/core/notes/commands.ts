@@ -2,6 +2,7 @@ import type { Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
+import { openNote, sealNote } from './sealing.ts'
 import * as store from './store.ts'
 
 export const MAX_NOTE = 1000
@@ -16,8 +17,6 @@ export type Note = Omit<store.StoredNote, 'sealed'> & { text: string }
 
 type Writer = { id: Uuid; name: string }
 
-const contextOf = ({ companyId, id }: Pick<Note, 'companyId' | 'id'>) => `${companyId}:note:${id}`
-
 /** The notes on a record, the newest first. */
 export async function readNotes(
   { db, vault }: { db: Tx; vault: Vault },
@@ -26,7 +25,7 @@ export async function readNotes(
   const found = await store.list(db, companyId, { ...of, limit: MAX_NOTES, after: null })
   return found.map(({ sealed, ...note }) => ({
     ...note,
-    text: vault.open(sealed, contextOf(note)),
+    text: openNote(vault, { ...note, sealed }),
   }))
 }
 
@@ -53,7 +52,7 @@ export async function addNote(
     ...of,
     authorId: author.id,
     authorName: author.name,
-    sealed: vault.seal(text.toWellFormed(), contextOf({ companyId, id })),
+    sealed: sealNote(vault, { companyId, id }, text.toWellFormed()),
     createdAt: now,
   })
   return id

@@ -2,6 +2,8 @@ import { type Database, isRowError } from '../../db/database.ts'
 import { type Batcher, createBatcher, LOOKUPS } from '../../lib/batch.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import { describeError } from '../../lib/log.ts'
+import { reportsPayments } from '../../lib/tracing.ts'
+import type { Vault } from '../../lib/vault.ts'
 import { type Named, namedIn, namesOf } from '../../provider/callback.ts'
 import type { Provider, ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
@@ -253,7 +255,11 @@ type CallbackBatchers = {
 /** The app with the batchers of callbacks. */
 export type AppWithCallbacks = App & { callbacks: CallbackBatchers }
 
-export function createCallbackBatchers(db: Database, followers: Followers): CallbackBatchers {
+export function createCallbackBatchers(
+  db: Database,
+  followers: Followers,
+  count: (result: CallbackResult) => void = () => {},
+): CallbackBatchers {
   const matchGroup = async (group: Matching[]) => {
     try {
       return await matchAll(db, group, 'skip')
@@ -292,7 +298,7 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
         ownerOf: ({ companyId }) => companyId,
       },
     ),
-    process: createProcessing({ ...followers, findCompany, match }),
+    process: createProcessing({ ...followers, findCompany, match }, count),
     match,
   }
 }
@@ -301,7 +307,10 @@ export function createCallbackBatchers(db: Database, followers: Followers): Call
  * Each company has a batcher of its own, because its bank may hang. What all of them ask the
  * database and the simulated bank, and the matching of payments, is done together again.
  */
-function createProcessing(means: Means): CallbackBatchers['process'] {
+function createProcessing(
+  means: Means,
+  count: (result: CallbackResult) => void,
+): CallbackBatchers['process'] {
   const own = new Map<Uuid, { batcher: Batcher<Item, CallbackResult>; waiting: number }>()
   const running = new Set<Promise<unknown>>()
 
@@ -321,6 +330,7 @@ function createProcessing(means: Means): CallbackBatchers['process'] {
     running.add(result)
     const end = () => running.delete(result)
     result.then(end, end)
+    result.then(count, () => count('failed'))
     return result
   }
   async function idle(): Promise<void> {
@@ -360,6 +370,7 @@ export async function storeCallback(
 ): Promise<Callback | null> {
   const named = namedIn(body)
   if (namesOf(named).length === 0) return null
+  reportsPayments(named.endToEndIds)
   const [id, receivedAt] = [newId(), app.systemClock.now()]
   const sealed = app.vault.seal(JSON.stringify(body), contextOf(companyId, id))
   const nextAttemptAt = new Date(receivedAt.getTime() + FIRST_LEASE_MS)
@@ -398,5 +409,11 @@ async function processAgain(app: AppWithCallbacks, due: DueCallback): Promise<Ca
   }
 }
 
-const openNamed = ({ vault }: Uses<'vault'>, { companyId, id, sealed }: DueCallback): Named =>
-  namedIn(JSON.parse(vault.open(sealed, contextOf(companyId, id))))
+/** What a bank has reported, as it was stored. */
+export const openCallback = (
+  vault: Vault,
+  { companyId, id, sealed }: Pick<DueCallback, 'companyId' | 'id' | 'sealed'>,
+): string => vault.open(sealed, contextOf(companyId, id))
+
+const openNamed = ({ vault }: Uses<'vault'>, due: DueCallback): Named =>
+  namedIn(JSON.parse(openCallback(vault, due)))

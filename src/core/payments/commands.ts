@@ -5,6 +5,7 @@ import { assert } from '../../lib/assert.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { toCents } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
+import { reportsPayments } from '../../lib/tracing.ts'
 import type { PixPayer, ReceivedPix } from '../../provider/port.ts'
 import { accepted } from '../../provider/providers.ts'
 import { chargeTxid } from '../../provider/txid.ts'
@@ -48,6 +49,7 @@ export async function paySimulated(
     orderId: toPublic('charge', charge.id),
   })
   const payment = { endToEndId: sent.endToEndId, txid: sent.txid, amount: sent.amount }
+  reportsPayments([payment.endToEndId])
   const [match] = await app.callbacks.match({
     app,
     company,
@@ -82,7 +84,7 @@ export async function sendUnnamed(
 /** Records a payment that names no charge. */
 export async function recordUnnamed(
   tx: Tx,
-  app: Uses<'clock' | 'providers' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'providers' | 'systemClock' | 'vault'>,
   company: Company,
   pix: ReceivedPix,
 ): Promise<Payment> {

@@ -86,7 +86,7 @@ export function rankCharges<C extends Candidate & { id: string }>(
 }
 
 /** Compares digit by digit where both show one. A mask that hides most of them is no sign. */
-function comparedTaxIds(
+export function comparedTaxIds(
   given: string | null,
   known: string | null,
 ): 'same' | 'same in part' | 'different' | 'unknown' {
@@ -107,7 +107,7 @@ function sharedWords(given: string | null, known: string | null): number {
 }
 
 /** Whether two names are those of one person. Many people have the same first name. */
-const isWholeName = (given: string | null, known: string | null): boolean =>
+export const isWholeName = (given: string | null, known: string | null): boolean =>
   sharedWords(given, known) === 1 && Math.min(wordsOf(given).size, wordsOf(known).size) > 1
 
 /** The words of a name without accents. Short ones, such as "da", name nobody. */

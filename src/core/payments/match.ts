@@ -60,7 +60,7 @@ export async function matchPayments(
   return results
 }
 
-type MatchApp = Pick<App, 'vault' | 'systemClock'>
+type MatchApp = Pick<App, 'counters' | 'vault' | 'systemClock'>
 
 /** Payments of a company that have arrived together. No company has two groups. */
 export type PaymentGroup = { company: Company; payments: ReceivedPix[]; arrival: Arrival }
@@ -370,6 +370,14 @@ async function write(tx: Tx, app: MatchApp, decided: DecidedGroup[]): Promise<vo
   others.catch(() => {})
   if (!(await inserting)) throw serializationConflict()
   await others
+  tx.afterCommit(() => {
+    for (const { payments, arrival } of groups) {
+      for (const { status, amount } of payments) {
+        const kind = status === 'UNMATCHED' ? 'unmatched payment' : 'payment'
+        app.counters.money(kind, arrival.source === 'simulated', amount)
+      }
+    }
+  })
 }
 
 /** Says in the activity log that the rule has settled charges, and with which payments. */

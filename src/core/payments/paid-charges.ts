@@ -21,7 +21,7 @@ const MAX_WAIT_MS = 30 * 60_000
  * later still pays its charge.
  */
 export async function matchBeforeExpiry(
-  app: Uses<'clock' | 'db' | 'providers' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'db' | 'providers' | 'systemClock' | 'vault'>,
   companyId: Uuid,
   ids: Uuid[],
 ): Promise<Uuid[]> {
@@ -42,7 +42,7 @@ export async function matchBeforeExpiry(
  * whether that is known: false if the bank has not answered.
  */
 export async function matchBeforeReplacement(
-  app: Uses<'clock' | 'db' | 'providers' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'db' | 'providers' | 'systemClock' | 'vault'>,
   company: Company,
   charge: Charge,
 ): Promise<boolean> {
@@ -55,7 +55,7 @@ const isKnownToBank = ({ brCode, devMode }: Charge): boolean => brCode !== null 
 
 /** Matches the payments of charges. Returns the charges that the bank did not answer about. */
 async function matchPaid(
-  app: Uses<'clock' | 'db' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'db' | 'systemClock' | 'vault'>,
   company: Company,
   bank: Provider,
   charges: Charge[],

@@ -98,7 +98,7 @@ export function firstOf<T>(
   return Promise.any(right).catch(() => null)
 }
 
-const livesHere = ({ isHere, state }: Known): boolean =>
+export const livesHere = ({ isHere, state }: Known): boolean =>
   isHere && (state === null || state === 'leaving')
 
 /**

@@ -48,6 +48,13 @@ export async function activate(tx: Tx, companyId: Uuid): Promise<void> {
   })
 }
 
+/** How many companies are being moved from or to this place, by how far they are. */
+export const countMoving = (tx: Tx): Promise<{ state: MoveState; count: number }[]> =>
+  tx.query({
+    name: 'count_moving',
+    text: 'select state, count(*) as count from company_moves group by state',
+  })
+
 /** How many companies live here. Those that arrive or have left are not counted. */
 export async function countCompanies(tx: Tx): Promise<number> {
   const [row] = await tx.query<Row & { count: number }>({

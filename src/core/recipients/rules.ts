@@ -2,7 +2,6 @@ import type { Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { plainPixKey } from '../../pix/pix-key.ts'
 import { isTaxIdShape } from '../../pix/tax-id.ts'
-import { CODE_EMAIL_S } from '../companies/changes.ts'
 import { type Company, checksTaxIds, taxIdFault } from '../companies/rules.ts'
 import { type MailLimit, requireWithinLimit } from '../mails/rules.ts'
 
@@ -54,12 +53,17 @@ export const requireFewChanges = (changed: Date[], now: Date): void =>
   })
 
 /**
- * Refuses a payout to a key that was changed less than a day ago: whoever has stolen an API key
+ * Refuses a payout to a key that was changed a short time ago: whoever has stolen an API key
  * must not be able to have the money sent to themselves before the company has read about it.
  */
-export function requireOldKey({ keyChangedAt }: Recipient, { mode }: Company, at: Date): void {
+export function requireOldKey(
+  { keyChangedAt }: Recipient,
+  { mode }: Company,
+  hours: number,
+  at: Date,
+): void {
   if (mode === 'sandbox' || keyChangedAt === null) return
-  const until = new Date(keyChangedAt.getTime() + CODE_EMAIL_S * 1000)
+  const until = new Date(keyChangedAt.getTime() + hours * 3_600_000)
   if (at >= until) return
   throw problem(
     'recipient_key_changed',

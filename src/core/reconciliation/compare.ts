@@ -328,7 +328,7 @@ function windowsAround(transfers: BankTransfer[]): Iterable<Period> {
 
 /** Asks the bank now about a refund that it has made, instead of at the next attempt. */
 async function completeRefund(
-  app: Uses<'db' | 'log' | 'providers' | 'systemClock' | 'vault'>,
+  app: Uses<'counters' | 'db' | 'log' | 'providers' | 'systemClock' | 'vault'>,
   companyId: Uuid,
   id: Uuid,
 ): Promise<boolean> {

@@ -83,7 +83,7 @@ async function askBank(app: App, company: Company, bank: Provider): Promise<void
  * list them, the payments themselves are recorded all the same, and it is asked again the next day.
  */
 async function recordListedReturns(
-  app: Uses<'clock' | 'db' | 'log' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'db' | 'log' | 'systemClock' | 'vault'>,
   company: Company,
   bank: Provider,
 ): Promise<void> {
@@ -118,7 +118,7 @@ async function matchReceived(app: App, company: Company, { from, to }: Period): 
 }
 
 async function matchReceivedAt(
-  app: Uses<'clock' | 'db' | 'log' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'db' | 'log' | 'systemClock' | 'vault'>,
   company: Company,
   provider: Provider,
   period: Period,

@@ -207,9 +207,14 @@ export function generate(recurrence: Recurrence, now: Date): Cycle {
     expiresAt: endOfRetries(dueOn),
   })
   const billing = plan({ companyId, chargeId: charge.id, recurrenceId, cycle, dueOn }, today)
-  const nextOn = generationDay(recurrence.firstOn!, recurrence.frequency, cycle + 1)
-  const next = { cycles: cycle + 1, lastDueOn: dueOn, nextAt: startOfDay(nextOn) }
-  return { charge, billing, recurrence: { ...recurrence, ...next } }
+  return { charge, billing, recurrence: { ...leaveOut(recurrence), lastDueOn: dueOn } }
+}
+
+/** The agreement without the charge of its next cycle: the one after it comes on its own day. */
+export function leaveOut(recurrence: Recurrence): Recurrence {
+  const cycles = recurrence.cycles + 1
+  const nextOn = generationDay(recurrence.firstOn!, recurrence.frequency, cycles)
+  return { ...recurrence, cycles, nextAt: startOfDay(nextOn) }
 }
 
 export const isGenerating = ({ authStatus, nextAt }: Recurrence, now: Date): boolean =>

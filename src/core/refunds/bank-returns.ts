@@ -42,7 +42,7 @@ import * as store from './store.ts'
  * that are not ours are left alone. Returns how many returns were new.
  */
 export async function recordReturns(
-  app: Uses<'clock' | 'db' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'db' | 'vault'>,
   company: Company,
   source: Source,
   received: ReceivedPix[],
@@ -63,7 +63,7 @@ export async function recordReturns(
 /** Records what the bank has returned of one payment. */
 export async function recordReturnsOf(
   tx: Tx,
-  app: Uses<'clock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'vault'>,
   company: Company,
   source: Source,
   { endToEndId, returns = [] }: Pick<ReceivedPix, 'endToEndId' | 'returns'>,
@@ -80,7 +80,7 @@ export async function recordReturnsOf(
 /** Records one return, and changes `of` to the payment and the charge after it. */
 async function recordOne(
   tx: Tx,
-  app: Uses<'vault'>,
+  app: Uses<'counters' | 'vault'>,
   company: Company,
   of: Paid,
   pixReturn: PixReturn,
@@ -112,6 +112,8 @@ async function recordOne(
   const available = payment.booked ? await book(tx, refund, moved, now) : 0
   await emit(tx, [returnEvent(refund, charge?.externalId ?? null, now)])
   await queueMails(tx, app.vault, [mailOf(company, refund, available, now)])
+  const isPlay = payment.source === 'simulated'
+  tx.afterCommit(() => app.counters.money('return', isPlay, refund.amount))
 }
 
 /** The dispute that a return may be of. */
@@ -295,7 +297,7 @@ export async function returnAtSimulator(
 /** Records what the simulated bank has returned, and returns its record. */
 export async function recordOwnReturn(
   tx: Tx,
-  app: Uses<'clock' | 'providers' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'providers' | 'vault'>,
   company: Company,
   { endToEndId, made }: ReturnedPix,
 ): Promise<Refund> {

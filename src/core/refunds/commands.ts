@@ -228,6 +228,7 @@ const orderOf = ({ id, amount, chargeId }: Refund) => ({
 /** Records that the bank has returned the money. */
 export async function completeRefund(
   tx: Tx,
+  { counters }: Uses<'counters'>,
   { companyId, id }: Refund,
   returnId: string,
   now: Date,
@@ -239,6 +240,8 @@ export async function completeRefund(
   if (refund.chargeId) await announceReturn(tx, refund, refund.chargeId, now)
   else if (refund.source === 'unmatched') await endPayment(tx, refund, now)
   await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund))] : [], now)
+  const isPlay = refund.paymentSource === 'simulated'
+  tx.afterCommit(() => counters.money('refund', isPlay, refund.amount))
 }
 
 async function announceReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date): Promise<void> {

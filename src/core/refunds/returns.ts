@@ -12,7 +12,7 @@ import { postpone } from './store.ts'
 
 /** Orders the bank to return the money of a claimed refund, or asks it, and records the outcome. */
 export async function returnMoney(
-  app: Uses<'db' | 'log' | 'providers' | 'systemClock' | 'vault'>,
+  app: Uses<'counters' | 'db' | 'log' | 'providers' | 'systemClock' | 'vault'>,
   { order: refund, orderedBefore }: Claim<Refund>,
 ): Promise<void> {
   const company = await findCompany(app.db, refund.companyId)
@@ -34,7 +34,7 @@ export async function returnMoney(
   }
   await app.db.transaction((tx) =>
     outcome.kind === 'accepted'
-      ? completeRefund(tx, refund, outcome.value.returnId, now)
+      ? completeRefund(tx, app, refund, outcome.value.returnId, now)
       : failRefund(tx, app, refund, outcome.reason, now),
   )
 }

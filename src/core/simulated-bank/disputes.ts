@@ -78,7 +78,7 @@ function made(outcome: Outcome<BankDispute>): BankDispute {
 /** Records what the simulated bank has made of a dispute, and returns the record. */
 export async function recordOwnDispute(
   tx: Tx,
-  app: Uses<'clock' | 'providers' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'providers' | 'vault'>,
   company: Company,
   { told, pix }: { told: BankDispute; pix?: ReceivedPix },
 ): Promise<Dispute> {

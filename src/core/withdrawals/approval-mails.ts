@@ -26,12 +26,13 @@ export async function mailApprovers(
     expiresAt: toRealTime(app, withdrawal.otpExpiresAt),
     createdAt: app.systemClock.now(),
   }
-  const { id, value, destination, requestedBy, otpExpiresAt } = withdrawal
+  const { id, value, destination, requestedBy, otpExpiresAt, heldUntil } = withdrawal
   const about = {
     value,
     destination,
     requestedBy: requestedBy === null ? null : requester?.name,
-    expiresAt: otpExpiresAt,
+    until: otpExpiresAt,
+    isHeld: heldUntil !== null,
     url: `${app.publicUrl}/dashboard/${suffixOf(company.id)}/balance/withdrawals/${toPublic('wd', id)}`,
   }
   const mails = asked.map((person) => ({

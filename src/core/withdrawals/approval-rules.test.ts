@@ -14,10 +14,12 @@ import {
   cancel,
   cancelAfterGuesses,
   confirm,
+  holdUntil,
   isDue,
   needsApproval,
   postingOf,
   reject,
+  release,
   renewCode,
   start,
   type Withdrawal,
@@ -28,7 +30,11 @@ const at = (seconds: number) => new Date(START.getTime() + seconds * 1000)
 const HASH = Buffer.alloc(32, 1)
 const [REQUESTER, SECOND, THIRD] = [newId(), newId(), newId()]
 
-const waiting = (requestedBy: string | null = REQUESTER, mustBeApproved = true): Withdrawal =>
+const waiting = (
+  requestedBy: string | null = REQUESTER,
+  mustBeApproved = true,
+  heldUntil: Date | null = null,
+): Withdrawal =>
   start(
     {
       companyId: newId(),
@@ -40,6 +46,7 @@ const waiting = (requestedBy: string | null = REQUESTER, mustBeApproved = true):
       otpHash: HASH,
       requestedBy,
       needsApproval: mustBeApproved,
+      heldUntil,
     },
     START,
   )
@@ -84,6 +91,31 @@ test('it is paid out once both are there, the code and the approval, in whatever
   }
   const manual = approve(confirmed, SECOND, at(2), true) as Withdrawal
   assert.deepEqual([manual.status, manual.manual, manual.nextAttemptAt], ['PROCESSING', true, null])
+})
+
+test('what is held is sent when its time is over, or when a second person approves it', () => {
+  const until = at(1000)
+  const held = waiting(REQUESTER, true, until)
+  const confirmed = confirm(held, HASH, at(1))
+  assert.deepEqual([confirmed.status, confirmed.otpExpiresAt], ['PENDING_OTP', until])
+  assert.equal(release(confirmed, at(999), false), null)
+  assert.equal(approved(confirmed, SECOND, 5).status, 'PROCESSING')
+  assert.equal(asOf(confirmed, at(1000)).status, 'PENDING_OTP', 'it does not expire')
+  const sent = release(confirmed, at(1000), false)
+  assert.deepEqual([sent?.status, sent?.needsApproval], ['PROCESSING', false])
+  const late = confirm(waiting(REQUESTER, true, at(10)), HASH, at(11))
+  assert.equal(late.status, 'PROCESSING', 'its time was over before the code')
+  assert.equal(asOf(held, at(600)).status, 'EXPIRED', 'its code has the time of any code')
+  assert.equal(release(asOf(held, at(600)), at(1000), false), null)
+  assert.equal(release(waiting(), at(10_000_000), false), null, 'only what is held')
+})
+
+test('a withdrawal is held for so many hours after the change, and no longer', () => {
+  const hour = 3600
+  assert.equal(holdUntil(null, 24, START), null)
+  assert.equal(holdUntil(START, 0, START), null)
+  assert.deepEqual(holdUntil(START, 24, at(24 * hour - 1)), at(24 * hour))
+  assert.equal(holdUntil(START, 24, at(24 * hour)), null)
 })
 
 test('nobody approves their own, and only what waits for it is approved', () => {
@@ -142,6 +174,7 @@ const ACTS = [
   'reject',
   'guessed',
 ] as const
+const holds = fc.option(fc.integer({ min: 1, max: 3000 }))
 const steps = fc.array(
   fc.record({
     act: fc.constantFrom(...ACTS, REQUESTER, SECOND, THIRD),
@@ -157,7 +190,10 @@ function step(withdrawal: Withdrawal, act: string, now: Date, manual: boolean): 
   if (act === 'resend') return renewCode(withdrawal, HASH, now)
   if (act === 'reject') return reject(withdrawal, now)
   if (act === 'guessed') return isDue(withdrawal, now) ? null : cancelAfterGuesses(withdrawal, now)
-  if (act === 'expire') return isDue(withdrawal, now) ? asOf(withdrawal, now) : null
+  if (act === 'expire') {
+    const released = release(withdrawal, now, manual)
+    return released ?? (isDue(withdrawal, now) ? asOf(withdrawal, now) : null)
+  }
   if (act === 'sent') {
     const value = { endToEndId: 'E1' }
     return afterOutcome(withdrawal, attempts, { kind: 'accepted', value }, now)
@@ -172,8 +208,10 @@ function step(withdrawal: Withdrawal, act: string, now: Date, manual: boolean): 
 test('in any order of events nothing is paid without the code and a second person', () => {
   const requesters = fc.constantFrom(REQUESTER, null)
   fc.assert(
-    fc.property(requesters, fc.boolean(), steps, (requester, mustBeApproved, sequence) => {
-      let withdrawal = waiting(requester, mustBeApproved)
+    fc.property(requesters, fc.boolean(), holds, steps, (requester, isLarge, hold_s, sequence) => {
+      const heldUntil = hold_s === null || isLarge ? null : at(hold_s)
+      const mustBeApproved = isLarge || heldUntil !== null
+      let withdrawal = waiting(requester, mustBeApproved, heldUntil)
       let seconds = 0
       let ends = 0
       for (const { act, after_s, manual } of sequence) {
@@ -191,7 +229,8 @@ test('in any order of events nothing is paid without the code and a second perso
         const { status, confirmedAt, approvedBy, approvedAt } = withdrawal
         const isPayable = ['PROCESSING', 'COMPLETED', 'FAILED'].includes(status)
         assert.ok(!isPayable || confirmedAt !== null)
-        assert.ok(!isPayable || !mustBeApproved || approvedAt !== null)
+        const isHeld = heldUntil !== null && at(seconds) < heldUntil
+        assert.ok(!isPayable || approvedAt !== null || !(isLarge || isHeld))
         assert.equal(approvedBy === null, approvedAt === null)
         assert.ok(approvedBy === null || (mustBeApproved && approvedBy !== requester))
         assert.equal(withdrawal.otpHash !== null, status === 'PENDING_OTP')

@@ -60,7 +60,7 @@ export async function startPayout(
   // Not locked: whoever books parts refers to its row while it holds the books.
   const recipient = await findRecipient(tx, app.vault, company.id, recipientId)
   if (!recipient) throw problem('recipient_not_found')
-  requireOldKey(recipient, company, app.systemClock.now())
+  requireOldKey(recipient, company, app.config.destinationWaitHours, app.systemClock.now())
   await requireNonePending(tx, company.id, app.clock.now())
   const accounts = await readAccounts(tx, company.id, [recipientId])
   const available = heldFor(accounts.get(recipientId)?.balance ?? 0)
@@ -92,7 +92,11 @@ async function startTo(
     recipientId: recipient?.id ?? null,
     keySealed: recipient && sealKey(app.vault, company.id, id, destination),
   }
-  const fields = { ...order, otpHash, requestedBy, needsApproval: false }
+  // A recipient has a key of its own.
+  const { destinationChangedAt } = company
+  const hours = app.config.destinationWaitHours
+  const heldUntil = recipient ? null : rules.holdUntil(destinationChangedAt, hours, now)
+  const fields = { ...order, otpHash, requestedBy, needsApproval: heldUntil !== null, heldUntil }
   const started = rules.start(fields, now)
   await insertPending(tx, company, started, now)
   const withdrawal = await withApproval(tx, started, now)
@@ -113,7 +117,7 @@ async function withApproval(tx: Tx, withdrawal: Withdrawal, now: Date): Promise<
   const without = await store.sumWithoutApproval(tx, companyId, today)
   if (!rules.needsApproval(value, limit.above, without)) return withdrawal
   await store.requireApproval(tx, companyId, id)
-  return { ...withdrawal, needsApproval: true }
+  return { ...withdrawal, needsApproval: true, heldUntil: null }
 }
 
 /** Inserts the company's one pending withdrawal. If the one before has expired, ends it first. */
@@ -333,6 +337,30 @@ async function renewCode(tx: Tx, app: Uses<'clock' | 'vault'>, company: Company,
   const withdrawal = rules.renewCode(current, hash, app.clock.now(), isLimited)
   await store.update(tx, withdrawal)
   return { withdrawal, code }
+}
+
+/**
+ * What happens to a withdrawal when its time is over: one that was held is paid out, another one
+ * expires. Returns whether it was over.
+ */
+export async function endWait(
+  tx: Tx,
+  app: Uses<'providers'>,
+  companyId: Uuid,
+  id: Uuid,
+  now: Date,
+): Promise<boolean> {
+  const [withdrawal, company] = [
+    await store.find(tx, companyId, id, 'for update'),
+    await findCompany(tx, companyId),
+  ]
+  assert(company, 'a withdrawal has its company')
+  const manual = app.providers.payoutsOf(company) === null
+  const released = withdrawal && rules.release(withdrawal, now, manual)
+  if (!released) return expireWithdrawal(tx, companyId, id, now)
+  await store.update(tx, released)
+  if (!manual) tx.wake(TASK.payouts)
+  return true
 }
 
 /** Returns whether it was due. */

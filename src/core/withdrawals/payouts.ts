@@ -83,7 +83,7 @@ async function leaveToOperator(
 
 async function recordOutcome(
   tx: Tx,
-  app: Uses<'clock' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'counters' | 'systemClock' | 'vault'>,
   company: Company,
   { id, attempts }: Withdrawal,
   outcome: Outcome<Sent>,
@@ -98,7 +98,7 @@ async function recordOutcome(
 /** Ends a payout: writes the books, the event and the mail. */
 export async function endPayout(
   tx: Tx,
-  { vault, systemClock }: Uses<'systemClock' | 'vault'>,
+  { counters, vault, systemClock }: Uses<'counters' | 'systemClock' | 'vault'>,
   company: Company,
   withdrawal: Withdrawal,
   now: Date,
@@ -111,6 +111,8 @@ export async function endPayout(
   await emit(tx, [withdrawalEvent(type, withdrawal, now)])
   const mail = { companyId: company.id, kind, letter, expiresAt: null } as const
   await queueMails(tx, vault, [{ ...mail, createdAt: systemClock.now() }])
+  if (!completed) return
+  tx.afterCommit(() => counters.money('withdrawal', company.mode === 'sandbox', withdrawal.value))
 }
 
 function letterOf(

@@ -42,6 +42,7 @@ const pending = (fields: Partial<Withdrawal> = {}): Withdrawal => ({
       otpHash: HASH,
       requestedBy: null,
       needsApproval: false,
+      heldUntil: null,
     },
     START,
   ),

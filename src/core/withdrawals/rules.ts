@@ -60,6 +60,11 @@ export type Withdrawal = {
   needsApproval: boolean
   approvedBy: Uuid | null
   approvedAt: Date | null
+  /**
+   * Until when it waits for that approval, because the destination was changed shortly before. Then
+   * it is sent without one. Null: without an approval it is never sent.
+   */
+  heldUntil: Date | null
 }
 
 /** Why a withdrawal was canceled, if nobody has asked for that. */
@@ -92,6 +97,7 @@ type Start = Pick<
   | 'keySealed'
   | 'requestedBy'
   | 'needsApproval'
+  | 'heldUntil'
 > & { otpHash: Buffer }
 
 /**
@@ -100,6 +106,17 @@ type Start = Pick<
  */
 export const needsApproval = (value: Cents, above: Cents, without: Cents): boolean =>
   value + without > above
+
+/**
+ * Until when a withdrawal is held, because it was changed a short time ago where the money goes.
+ * Whoever has got into the dashboard must not be able to have the money sent to themselves before
+ * the owners have read about it.
+ */
+export function holdUntil(changedAt: Date | null, hours: number, now: Date): Date | null {
+  if (changedAt === null) return null
+  const until = after(changedAt, hours * 3600)
+  return now < until ? until : null
+}
 
 export const start = (fields: Start, now: Date): Withdrawal => ({
   ...fields,
@@ -193,8 +210,16 @@ const ended = (withdrawal: Withdrawal, status: Status, finishedAt: Date): Withdr
   finishedAt,
 })
 
-export const isDue = ({ status, otpExpiresAt }: Withdrawal, now: Date): boolean =>
+/** Whether its time is over, and nothing but that time was awaited. */
+const isReleased = ({ confirmedAt, heldUntil }: Withdrawal): boolean =>
+  confirmedAt !== null && heldUntil !== null
+
+const isOver = ({ status, otpExpiresAt }: Withdrawal, now: Date): boolean =>
   status === 'PENDING_OTP' && otpExpiresAt <= now
+
+/** Whether its code or its approval has come too late. */
+export const isDue = (withdrawal: Withdrawal, now: Date): boolean =>
+  isOver(withdrawal, now) && !isReleased(withdrawal)
 
 /** A withdrawal whose code has expired is EXPIRED, also before a task has written that. */
 export const asOf = (withdrawal: Withdrawal, now: Date): Withdrawal =>
@@ -261,9 +286,16 @@ export function confirm(
   // Another code was sent since the try was counted.
   if (!withdrawal.otpHash?.equals(hash)) throw wrongCode(withdrawal)
   const confirmed = { ...withdrawal, confirmedAt: now }
-  return awaitsApproval(confirmed)
-    ? { ...confirmed, otpExpiresAt: after(now, APPROVAL_LIFETIME_S) }
-    : toPay(confirmed, now, manual)
+  if (!awaitsApproval(confirmed)) return toPay(confirmed, now, manual)
+  const otpExpiresAt = withdrawal.heldUntil ?? after(now, APPROVAL_LIFETIME_S)
+  const waiting = { ...confirmed, otpExpiresAt }
+  return release(waiting, now, manual) ?? waiting
+}
+
+/** A withdrawal that was held is paid out once its time is over. Null: it is not. */
+export function release(withdrawal: Withdrawal, now: Date, manual: boolean): Withdrawal | null {
+  const isPayable = isOver(withdrawal, now) && isReleased(withdrawal)
+  return isPayable ? toPay({ ...withdrawal, needsApproval: false }, now, manual) : null
 }
 
 const notApprovable = (description: string): Problem =>

@@ -33,6 +33,7 @@ const WITHDRAWAL = companyTableOf<Withdrawal>('withdrawals', {
   needsApproval: ['needs_approval', 'bool'],
   approvedBy: ['approved_by', 'uuid'],
   approvedAt: ['approved_at', 'timestamptz'],
+  heldUntil: ['held_until', 'timestamptz'],
 })
 
 const COLUMNS = WITHDRAWAL.select('w')
@@ -51,6 +52,7 @@ const STARTED = WITHDRAWAL.only(
   'createdAt',
   'requestedBy',
   'needsApproval',
+  'heldUntil',
 )
 
 /**
@@ -73,7 +75,7 @@ export async function update(tx: Tx, withdrawal: Withdrawal): Promise<void> {
     text: `update withdrawals set status = $3, failure = $4, otp_hash = $5, otp_expires_at = $6,
              otp_sent = $7, end_to_end_id = $8, next_attempt_at = $9, confirmed_at = $10,
              finished_at = $11, manual = $12, ordered_at = $13, approved_by = $14,
-             approved_at = $15
+             approved_at = $15, needs_approval = $16
            where company_id = $1 and id = $2`,
     values: [
       withdrawal.companyId,
@@ -91,6 +93,7 @@ export async function update(tx: Tx, withdrawal: Withdrawal): Promise<void> {
       withdrawal.orderedAt,
       withdrawal.approvedBy,
       withdrawal.approvedAt,
+      withdrawal.needsApproval,
     ],
   })
 }
@@ -199,7 +202,8 @@ export const listSpent = (tx: Tx, companyId: Uuid, since: Date): Promise<Spent[]
 export type WithdrawalFilter = { status: Status | null; from?: Date | null; to?: Date | null }
 
 /** The state that every reader takes a withdrawal for, also before a task has written it. */
-const STATE = `case when status = 'PENDING_OTP' and otp_expires_at <= $2 then 'EXPIRED'
+const STATE = `case when status = 'PENDING_OTP' and otp_expires_at <= $2
+    and (confirmed_at is null or held_until is null) then 'EXPIRED'
   else status end`
 const FILTERED = `company_id = $1 and ($3::text is null or $3 = ${STATE})
   and ($4::timestamptz is null or created_at >= $4)
@@ -284,7 +288,7 @@ export async function findByText(
   return rows.map(WITHDRAWAL.read)
 }
 
-/** Withdrawals whose code was not used in time. */
+/** Withdrawals whose code was not used in time, and those that are held no longer. */
 export const EXPIRING: DueKind = {
   name: 'expire withdrawals',
   table: 'withdrawals',
@@ -349,10 +353,11 @@ export async function sumWithoutApproval(tx: Tx, companyId: Uuid, since: Date): 
   return toCents(row!.sum)
 }
 
-/** Called in the transaction that starts the withdrawal. */
+/** Called in the transaction that starts the withdrawal. It is not held: the approval must come. */
 export async function requireApproval(tx: Tx, companyId: Uuid, id: Uuid): Promise<void> {
   await tx.query({
-    text: 'update withdrawals set needs_approval = true where company_id = $1 and id = $2',
+    text: `update withdrawals set needs_approval = true, held_until = null
+           where company_id = $1 and id = $2`,
     values: [companyId, id],
   })
 }

@@ -50,6 +50,13 @@ export const WithdrawalView = Type.Object({
     }),
   ),
   approvedAt: Type.Optional(Timestamp),
+  heldUntil: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Until then it waits for that approval, because the bank connection was changed shortly before; after that it is sent without one',
+    }),
+  ),
   finishedAt: Type.Optional(Timestamp),
   endToEndId: Type.Optional(Type.String({ description: 'The scheme’s id of the payment' })),
   failureReason: Type.Optional(Type.String()),
@@ -75,7 +82,9 @@ export function showWithdrawal(stored: Withdrawal, now: Date): Static<typeof Wit
   const { recipientId } = withdrawal
   if (recipientId !== null) shown.recipientId = toPublic('rcpt', recipientId)
   if (status === 'PENDING_OTP') {
-    shown.expiresAt = withdrawal.otpExpiresAt.toISOString()
+    const { heldUntil, otpExpiresAt } = withdrawal
+    if (heldUntil !== null) shown.heldUntil = heldUntil.toISOString()
+    if (confirmedAt === null || heldUntil === null) shown.expiresAt = otpExpiresAt.toISOString()
     if (confirmedAt === null) shown.attemptsLeft = triesLeft(withdrawal)
   }
   if (confirmedAt !== null) shown.confirmedAt = confirmedAt.toISOString()

@@ -2,17 +2,17 @@ import type { Static } from 'typebox'
 import Type from 'typebox'
 import { listOfEvent } from '../../core/deliveries/log-store.ts'
 import { DeliveryView, showDelivery } from '../../core/deliveries/view.ts'
+import { requirePosition } from '../../core/feed/cursors.ts'
 import {
   type FeedPosition,
   findEvent,
-  findPosition,
   listNewest,
   readFeed,
   START,
   type WrittenEvent,
 } from '../../core/feed/store.ts'
 import { EventView, FeedQuery, showEntry, showEvent } from '../../core/feed/view.ts'
-import { fromPublic, type Uuid } from '../../lib/ids.ts'
+import { fromPublic, suffixOf, type Uuid } from '../../lib/ids.ts'
 import { invalid, problem } from '../../lib/problems.ts'
 import { type PageResult, readPage, showAll } from '../lists.ts'
 import { feedPage, type Part, page } from '../page.ts'
@@ -132,10 +132,11 @@ function feedOf(call: FeedCall) {
 
   async function positionOf(after: Uuid | FeedPosition | null): Promise<FeedPosition> {
     if (after === null) return START
-    if (typeof after !== 'string') return after
-    const position = known.get(after) ?? (await findPosition(app.db, company.id, after))
-    if (!position) throw invalid('after: must be the id of an event of this company')
-    known.set(after, position)
+    const id = typeof after === 'string' ? after : after.id
+    // What follows the first part continues after a row that was just read.
+    if (typeof after !== 'string' && !query.after?.endsWith(suffixOf(id))) return after
+    const position = known.get(id) ?? (await requirePosition(app.db, company.id, after))
+    known.set(id, position)
     return position
   }
   async function read({ limit, after }: Part<Uuid | FeedPosition>) {

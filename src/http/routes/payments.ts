@@ -93,7 +93,7 @@ const accept = route({
   client: ['payments', 'accept'],
   changes: {
     record: 'payment',
-    pt: 'Pagamento não identificado aceito',
+    pt: 'Pix sem cobrança mantido',
     en: 'Unmatched payment accepted',
   },
   sample: accepted,
@@ -165,7 +165,7 @@ const refund = route({
   client: ['payments', 'refund'],
   changes: {
     record: 'payment',
-    pt: 'Pagamento não identificado devolvido',
+    pt: 'Pix sem cobrança devolvido',
     en: 'Unmatched payment refunded',
   },
   sample: returned,

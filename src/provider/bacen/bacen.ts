@@ -10,7 +10,7 @@ import { findClockGap, type Inspection, inspect } from './inspect.ts'
 import { payouts } from './payouts.ts'
 import { reading } from './received.ts'
 import { refunding } from './refunds.ts'
-import { LIMITS, type Limits } from './transport.ts'
+import { type CountRequest, LIMITS, type Limits } from './transport.ts'
 import { type Callbacks, callbacks } from './webhooks.ts'
 
 export type { Dates, Inspection } from './inspect.ts'
@@ -34,10 +34,11 @@ type BacenParts = {
   connectionOf(payee: Payee): Promise<Connection | null>
   clock: Clock
   limits?: Partial<Limits>
+  count?: CountRequest
 }
 
-export function createBacen({ connectionOf, clock, limits = {} }: BacenParts): Bacen {
-  const client = createClient({ connectionOf, clock, limits: { ...LIMITS, ...limits } })
+export function createBacen({ connectionOf, clock, limits = {}, count }: BacenParts): Bacen {
+  const client = createClient({ connectionOf, clock, limits: { ...LIMITS, ...limits }, count })
   const { at } = client
   return {
     name: 'bacen',

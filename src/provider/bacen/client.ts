@@ -7,7 +7,13 @@ import { fill } from './placeholders.ts'
 import { addressOf, CHARGES, type Resource } from './profile.ts'
 import { writeMoment } from './text.ts'
 import { createTokens, type Tokens } from './token.ts'
-import { type Limits, openTransport, type Request, type Transport } from './transport.ts'
+import {
+  type CountRequest,
+  type Limits,
+  openTransport,
+  type Request,
+  type Transport,
+} from './transport.ts'
 
 export type Call = {
   method: Request['method']
@@ -52,6 +58,7 @@ type ClientParts = {
   connectionOf(payee: Payee): Promise<Connection | null>
   clock: Clock
   limits: Limits
+  count?: CountRequest | undefined
 }
 
 export const NO_BANK = 'no bank is connected'
@@ -59,7 +66,7 @@ export const NO_BANK = 'no bank is connected'
 type Opened = Pick<Bank, 'connection' | 'tokens' | 'agreementTokens'> & { transport: Transport }
 
 /** Keeps one transport and one token for each connection, until the company has another. */
-export function createClient({ connectionOf, clock, limits }: ClientParts): Client {
+export function createClient({ connectionOf, clock, limits, count }: ClientParts): Client {
   const byCompany = new Map<string, Opened>()
 
   function drop(companyId: string): void {
@@ -72,7 +79,7 @@ export function createClient({ connectionOf, clock, limits }: ClientParts): Clie
     const known = byCompany.get(payee.id)
     if (known?.connection.id === connection.id) return known
     drop(payee.id)
-    const transport = openTransport(connection, limits, clock)
+    const transport = openTransport(connection, limits, clock, count)
     const tokens = createTokens(connection, transport, clock)
     const agreementTokens = connection.profile.agreements
       ? createTokens(connection, transport, clock, 'agreements')

@@ -12,6 +12,13 @@ const SENDING: Record<NonNullable<Profile['payouts']>, Sending> = { efi, inter, 
 const sendingOf = ({ connection }: Bank): Sending | null =>
   connection.profile.payouts && SENDING[connection.profile.payouts]
 
+/**
+ * Whether a bank recognizes a withdrawal by our id, or knows how long ago it may have been ordered.
+ * Another can be asked only by an id of its own, which is lost with the data that had it.
+ */
+export const knowsOurIds = ({ payouts }: Pick<Profile, 'payouts'>): boolean =>
+  payouts === 'efi' || payouts === 'inter'
+
 const NONE = reject('the bank sends no money for others')
 
 export const payouts = (at: AtBank): Payouts => ({

@@ -6,6 +6,7 @@ import {
 } from 'node:tls'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
+import { asPart } from '../../lib/tracing.ts'
 import { endOfTick } from '../../lib/turns.ts'
 import { VERSION } from '../../lib/version.ts'
 import { NOT_ACCEPTED, type Reply, replyOf, type Unknown } from './answers.ts'
@@ -51,7 +52,21 @@ export type Transport = {
 const IDLE_ms = 60_000
 const MAX_CONNECTIONS = 64
 
-export function openTransport(connection: Connection, limits: Limits, clock: Clock): Transport {
+/** Is called after each request with the HTTP status of its answer, or null if there was none. */
+export type CountRequest = (profile: string, status: number | null, seconds: number) => void
+
+export function openTransport(
+  connection: Connection,
+  limits: Limits,
+  clock: Clock,
+  count: CountRequest = () => {},
+): Transport {
+  const { name: profile } = connection.profile
+  const factsOf = ({ method, url }: Request) => ({
+    'http.request.method': method,
+    'server.address': url.hostname,
+    'vintem.bank': profile,
+  })
   let agent: Agent | null = null
   let endsAt: Date | null = null
   let gap_ms: number | null = null
@@ -67,11 +82,22 @@ export function openTransport(connection: Connection, limits: Limits, clock: Clo
       } catch {
         return { kind: 'unknown', reason: 'the certificate cannot be used' }
       }
-      const sentAt = clock.now()
-      const reply = await exchange(agent, request, left_ms, limits.answer_bytes, (date) => {
-        answered.add(request.url.origin)
-        gap_ms = gapOf(date, sentAt, clock.now())
-      })
+      const [sentAt, sent_ms, own] = [clock.now(), performance.now(), agent]
+      let status: number | null = null
+      const once = () =>
+        exchange(own, request, left_ms, limits.answer_bytes, (code, date) => {
+          status = code
+          answered.add(request.url.origin)
+          gap_ms = gapOf(date, sentAt, clock.now())
+        })
+      const reply = await asPart(
+        'ask bank',
+        () => factsOf(request),
+        once,
+        () =>
+          status === null ? { 'error.type': 'no_answer' } : { 'http.response.status_code': status },
+      )
+      count(profile, status, (performance.now() - sent_ms) / 1000)
       // Wait until the connection is free again. Otherwise the next request opens another one.
       await endOfTick()
       // A bank that does not accept the certificate any more just closes the connection.
@@ -146,7 +172,7 @@ function exchange(
   { method, url, headers, body }: Request,
   most_ms: number,
   maxBytes: number,
-  noteDate: (date: string) => void,
+  noteAnswer: (status: number, date: string) => void,
 ): Promise<Reply> {
   const { promise, resolve } = Promise.withResolvers<Reply>()
   const chunks: Buffer[] = []
@@ -178,7 +204,7 @@ function exchange(
       onResponseStart(_, code, { date, 'retry-after': value }) {
         status = code
         retryAfter = [value].flat()[0]
-        noteDate(String(date))
+        noteAnswer(code, String(date))
       },
       onResponseData(_, chunk) {
         received += chunk.length

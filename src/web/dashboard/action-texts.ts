@@ -13,6 +13,11 @@ const OWN: Record<OwnAction, Words> = {
     pt: 'Limite para segunda aprovação alterado',
     en: 'Limit for a second approval changed',
   },
+  'backup.create': { pt: 'Cópia de segurança feita', en: 'Backup made' },
+  'backup.restore': {
+    pt: 'Banco de dados restaurado de uma cópia',
+    en: 'Database restored from a backup',
+  },
   'bank.connect': { pt: 'Banco conectado', en: 'Bank connected' },
   'bank.disconnect': { pt: 'Banco desconectado', en: 'Bank disconnected' },
   'bank.reconcile': { pt: 'Conciliação com o banco', en: 'Reconciled with the bank' },
@@ -57,6 +62,14 @@ const OWN: Record<OwnAction, Words> = {
   'member.remove': { pt: 'Membro removido', en: 'Member removed' },
   'note.add': { pt: 'Nota da equipe adicionada', en: 'Team note added' },
   'note.delete': { pt: 'Nota da equipe excluída', en: 'Team note deleted' },
+  'payer.erase': {
+    pt: 'Dados de um pagador apagados (LGPD)',
+    en: 'Data of a payer erased (LGPD)',
+  },
+  'payer.export': {
+    pt: 'Dados de um pagador exportados (LGPD)',
+    en: 'Data of a payer exported (LGPD)',
+  },
   'operator.invite': {
     pt: 'Pessoa convidada para operar o serviço',
     en: 'Person invited to operate the service',

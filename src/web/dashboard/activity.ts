@@ -10,11 +10,12 @@ import { formatReais } from '../../lib/money.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
 import { endOfPeriod, formatMoment, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { type ActionWords, actionText, wordsOf } from './action-texts.ts'
 import { sendCsv } from './csv.ts'
-import { dayFilter, type Filtered, filterForm, selectFilter } from './filters.ts'
-import { type Column, card, moment, notFound, nothing, pager, table } from './parts.ts'
+import { dayFilter, type Filtered, filterHead, selectFilter } from './filters.ts'
+import { fileLink, givenOf } from './finance-parts.ts'
+import { listCard } from './list-parts.ts'
+import { type Column, moment, notFound, nothing, pager, table } from './parts.ts'
 import { sendSettings } from './settings.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -89,8 +90,8 @@ export async function entriesOf(visit: LogVisit, log: Log): Promise<Html> {
     isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
   )
   const more = filter.author === 'people' && allLink(visit)
-  return html`${card(null, html`${filtersOf(visit, authors, log)}${more}${list}`)}
-${pager(visit, next)}`
+  return html`${filtersOf(visit, authors, log)}
+${listCard(html`${more}${list}${pager(visit, next)}`)}`
 }
 
 async function show(visit: Visit): Promise<FastifyReply> {
@@ -102,14 +103,12 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const entries = await entriesOf(visit, log)
   const body = html`<p class="soft">${about}</p>
 ${entries}`
-  return sendSettings(visit, '/activity', { title, actions: fileLink(visit), body })
+  return sendSettings(visit, '/activity', { title, actions: linkToFile(visit), body })
 }
 
-function fileLink(visit: Visit): Html {
-  const { author, action, from, to } = visit.query
-  const given = Object.entries({ author, action, from, to }).filter(([, value]) => value)
-  const search = new URLSearchParams(given as [string, string][])
-  return html`<a class="button quiet slim" href="${visit.url(`${PATH}.csv?${search}`)}" download>${icon('download')}<span>${ACTIVITY[visit.language].csv}</span></a>`
+function linkToFile(visit: Visit): Html {
+  const given = givenOf(visit, ['author', 'action', 'from', 'to'])
+  return fileLink(visit, `${PATH}.csv`, given, ACTIVITY[visit.language].csv)
 }
 
 /** Shows the entries of keys and of ourselves too, with the other filters as they are. */
@@ -147,7 +146,7 @@ function filtersOf(
     dayFilter(visit, 'from', filters.from),
     dayFilter(visit, 'to', filters.to),
   ]
-  return filterForm(visit, controls, 'filters even')
+  return filterHead(visit, controls)
 }
 
 function columnsOf(

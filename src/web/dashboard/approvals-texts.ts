@@ -26,6 +26,8 @@ const pt = {
     'O código foi confirmado. Falta a aprovação de uma segunda pessoa para o saque ser enviado.',
   until: (at: string) =>
     `Sem aprovação até ${at}, o saque expira e o valor volta para o saldo disponível.`,
+  held: 'O código foi confirmado. A conexão com o banco foi alterada há pouco, então o saque espera um tempo ou a aprovação de uma segunda pessoa.',
+  heldUntil: (at: string) => `Sem aprovação, o saque é enviado em ${at}.`,
   mine: 'Você solicitou este saque. Outra pessoa precisa aprová-lo.',
   others: (names: string) => `Podem aprovar: ${names}.`,
   nobody:
@@ -75,6 +77,8 @@ const en: Texts = {
   waits: 'The code is confirmed. A second person must approve the withdrawal before it is sent.',
   until: (at) =>
     `If nobody approves it by ${at}, the withdrawal expires and the amount is available again.`,
+  held: 'The code is confirmed. The bank connection was changed a short time ago, so the withdrawal waits for a while or for the approval of a second person.',
+  heldUntil: (at) => `If nobody approves it, the withdrawal is sent at ${at}.`,
   mine: 'You requested this withdrawal. Another person must approve it.',
   others: (names) => `These people can approve it: ${names}.`,
   nobody:

@@ -35,7 +35,6 @@ const pt = {
   csv: 'Baixar CSV',
   csvFile: 'CSV',
   ofx: 'OFX',
-  filters: 'Filtros e outro período',
   print: 'Imprimir',
   printed: (company: string, from: string, to: string) =>
     `${company} · Extrato do saldo disponível de ${from} a ${to}`,
@@ -145,7 +144,6 @@ const en: Texts = {
   csv: 'Download CSV',
   csvFile: 'CSV',
   ofx: 'OFX',
-  filters: 'Filters and another period',
   print: 'Print',
   printed: (company, from, to) =>
     `${company} · Statement of the available balance from ${from} to ${to}`,

@@ -4,7 +4,7 @@ import { askForPage, findConnected, removeCallbacks } from '../../core/banks/che
 import {
   connectBank,
   disconnectBank,
-  mailBankChange,
+  guardBankChange,
   type NewBank,
 } from '../../core/banks/commands.ts'
 import {
@@ -206,7 +206,7 @@ async function connect(visit: Visit): Promise<FastifyReply> {
       await save(visit, tx, bank)
       if (pixKey !== company.pixKey) await changeKey(visit, tx, pixKey)
       const { payoutKey = null, profile } = bank
-      await mailChange(visit, tx, control, { bank: profile.title, keys: { pixKey, payoutKey } })
+      await guardChange(visit, tx, control, { bank: profile.title, keys: { pixKey, payoutKey } })
       return {}
     }),
   )
@@ -241,15 +241,15 @@ async function changeKey(visit: Visit, tx: Tx, pixKey: string): Promise<void> {
   await visit.record(tx, 'company.update', record, { fields: ['pixKey'] })
 }
 
-function mailChange(
+function guardChange(
   visit: Visit,
   tx: Tx,
   control: ControlTx,
-  change: Omit<BankChange, 'by'>,
+  change: Omit<BankChange, 'by' | 'waitHours'>,
 ): Promise<void> {
   const { app, company, person } = visit
-  const changed = { ...change, by: person.name }
-  return mailBankChange(tx, control, app.vault, company, changed, app.systemClock.now())
+  const changed = { ...change, by: person.name, waitHours: app.config.destinationWaitHours }
+  return guardBankChange(tx, control, app.vault, company, changed, app.systemClock.now())
 }
 
 async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
@@ -279,7 +279,7 @@ async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {
       if (isOther) await requireNoDifference(tx, company.id)
       await save(visit, tx, bank, record.id)
       const keys = { pixKey: company.pixKey, payoutKey: record.payoutKey }
-      if (isOther) await mailChange(visit, tx, control, { bank: bank.profile.title, keys })
+      if (isOther) await guardChange(visit, tx, control, { bank: bank.profile.title, keys })
       return {}
     }),
   )
@@ -320,7 +320,7 @@ async function disconnect(visit: Visit): Promise<FastifyReply> {
       await requireNoDifference(tx, company.id)
       await disconnectBank(tx, company.id, found.bank.id)
       await visit.record(tx, 'bank.disconnect', { type: 'bank', id: profile.name })
-      await mailChange(visit, tx, control, { bank: profile.title, keys: null })
+      await guardChange(visit, tx, control, { bank: profile.title, keys: null })
       return {}
     }),
   )

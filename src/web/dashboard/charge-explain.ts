@@ -2,9 +2,11 @@ import { find as findBilling } from '../../core/billings/store.ts'
 import { type Explained, explain } from '../../core/charge-history/explain.ts'
 import type { History } from '../../core/charge-history/history.ts'
 import { checkoutUrl } from '../../core/charges/addresses.ts'
-import { findRenewal } from '../../core/charges/renewals.ts'
+import { findOlder, findRenewal } from '../../core/charges/renewals.ts'
 import type { Charge } from '../../core/charges/rules.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
+import type { Payment } from '../../core/payments/rules.ts'
+import { listUnmatchedOf } from '../../core/payments/store.ts'
 import type { Refund } from '../../core/refunds/rules.ts'
 import { listOfPayments } from '../../core/refunds/store.ts'
 import type { Language } from '../../lib/language.ts'
@@ -20,12 +22,13 @@ export async function explainCard(visit: Visit, history: History): Promise<Html>
   const { app, company, language, can } = visit
   const { charge } = history
   const texts = EXPLAIN_CARD[language]
+  const unmatched = [...(await olderPayments(visit, charge)), ...history.unmatched]
   const text = explain(
     {
       company,
       charge,
-      unmatched: history.unmatched,
-      refunds: [...history.refunds, ...(await refundsOfPayments(visit, history))],
+      unmatched,
+      refunds: [...history.refunds, ...(await refundsOfPayments(visit, unmatched))],
       disputes: history.disputes,
       collection:
         charge.recurrenceId === null ? null : await findBilling(app.db, company.id, charge.id),
@@ -47,15 +50,27 @@ export async function explainCard(visit: Visit, history: History): Promise<Html>
 /** The charge that the payer of an expired one has got in its place. */
 async function renewedOf({ app, company }: Visit, charge: Charge): Promise<Explained['renewed']> {
   if (charge.status !== 'EXPIRED') return null
-  const { newest } = await findRenewal(app, company, charge)
-  return newest.id === charge.id ? null : { status: newest.status, link: checkoutUrl(app, newest) }
+  const { current } = await findRenewal(app, company, charge)
+  return current.id === charge.id
+    ? null
+    : { status: current.status, link: checkoutUrl(app, current) }
+}
+
+/** So many payments of each code that the payer had before are told of. */
+const MAX_OLDER = 10
+
+/** What was paid by the codes that the payer of an unpaid charge had before. */
+async function olderPayments({ app }: Visit, charge: Charge): Promise<Payment[]> {
+  if (charge.status === 'COMPLETED' || charge.status === 'CANCELED') return []
+  const older = await findOlder(app.db, charge)
+  const found = older
+    .toReversed()
+    .map((one) => listUnmatchedOf(app.db, { ...one, endToEndId: null }, MAX_OLDER))
+  return (await Promise.all(found)).flat()
 }
 
 /** What went back of payments that are of no charge. */
-async function refundsOfPayments(
-  { app, company }: Visit,
-  { unmatched }: History,
-): Promise<Refund[]> {
+async function refundsOfPayments({ app, company }: Visit, unmatched: Payment[]): Promise<Refund[]> {
   const [first] = unmatched
   if (!first) return []
   // All payments that name one charge are of one source.

@@ -13,7 +13,7 @@ import type { Field, Option } from '../forms.ts'
 import type { Html } from '../html.ts'
 import { CHARGES, type ChargeTab } from './charges-texts.ts'
 import { type Chip, chosenChips, findForm, withFilters } from './list-parts.ts'
-import { daysOf, PERIODS, type PeriodName } from './periods.ts'
+import { daysOf, type PeriodName, periodIn } from './periods.ts'
 import type { Visit } from './visit.ts'
 
 /** Where a person searches, who finds only by what their role sees. */
@@ -95,7 +95,7 @@ export function filtersOf(visit: Visit): Filters {
   })
   const tab = tabOf(given)
   const isFiltered = NAMES.some((name) => name !== 'by' && name !== 'status' && given[name])
-  const period = given.from || given.to ? null : (oneOf(PERIODS, given.period) ?? null)
+  const period = periodIn(given)
   const isNarrowed = isFiltered || (status ?? 'ALL') !== 'ALL' || query.status !== undefined
   // An older address may have both a status and a state of the payment.
   const both = tab === null && status ? TABS[status] : {}
@@ -108,8 +108,8 @@ const definedOf = (fields: Record<string, unknown>): Query =>
 function readDays({ query, language, app }: Visit, faults: Filters['faults']): Filters['days'] {
   const texts = CHARGES[language]
   const by = query.by === 'paid' ? 'paid' : 'created'
-  const period = oneOf(PERIODS, query.period)
-  if (period && !query.from && !query.to) {
+  const period = periodIn(query)
+  if (period) {
     const { first, last } = daysOf(period, localDateOf(app.clock.now()))
     return { by, from: first, to: last }
   }
@@ -165,7 +165,7 @@ export function filterForm(visit: Visit, { faults }: Filters): Html {
   const inUse = (['kind', 'from', 'to', 'min', 'max', 'amount', 'dev'] as const).filter(
     (name) => query[name],
   )
-  return findForm(visit, '/charges', {
+  return findForm(visit, visit.url('/charges'), {
     box: {
       name: 'q',
       label: texts.search,

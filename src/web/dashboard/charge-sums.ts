@@ -10,7 +10,8 @@ import { daysBetween, endOfPeriod, localDateOf, startOfPeriod } from '../../pix/
 import { type Html, html } from '../html.ts'
 import { type Filters, searching, TAB_NAMES, TABS } from './charge-filters.ts'
 import { CHARGES, type ChargeTab } from './charges-texts.ts'
-import { type Count, countOf, numberOf } from './list-parts.ts'
+import { type Count, countOf } from './list-parts.ts'
+import { formatCount } from './parts.ts'
 import type { Visit } from './visit.ts'
 
 /** Up to so many charges are counted and added up. */
@@ -104,7 +105,7 @@ export function sumsLine({ language }: Visit, sums: Sums): Html {
   const texts = CHARGES[language]
   const { paid, received, refunded, open, isMore } = sums
   const newest =
-    isMore && html` <span class="small">${texts.newestOnly(numberOf(MAX_COUNTED))}</span>`
+    isMore && html` <span class="small">${texts.newestOnly(formatCount(MAX_COUNTED))}</span>`
   const part = (label: string, cents: number, isCut: boolean) =>
     cents > 0 &&
     html`<span>${label} <strong class="money">${formatReais(cents)}</strong>${isCut && newest}</span>`

@@ -56,6 +56,7 @@ const pt = {
   masked: 'Sua função vê os dados do pagador só em parte.',
   noPayer: 'Quem paga um QR Code fixo não se identifica para a loja.',
   unnamed: 'Venda sem os dados de quem paga.',
+  erased: 'Os dados do pagador foram apagados a pedido dele (LGPD).',
   /** What can be done. */
   copyLink: 'link de pagamento',
   copyCode: 'código Pix',
@@ -117,6 +118,7 @@ const en: ChargeTexts = {
   masked: 'Your role sees the payer’s details only in part.',
   noPayer: 'Static codes don’t identify the payer.',
   unnamed: 'A sale without the details of whoever pays.',
+  erased: 'The payer’s data were erased at their request (LGPD).',
   copyLink: 'payment link',
   copyCode: 'Pix code',
   qr: 'QR code to pay the charge',

@@ -38,7 +38,7 @@ import { formatDay, formatMoment } from '../../pix/local-time.ts'
 import { qrDataUrl } from '../../pix/qr.ts'
 import { chargeTxid } from '../../provider/txid.ts'
 import { copyButton } from '../developer.ts'
-import { stateOf as pageStateOf } from '../found.ts'
+import { stateNow } from '../found.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { dueFacts, type Fact, facts, purchaseFacts } from '../parts.ts'
 import { BALANCE } from './balance-texts.ts'
@@ -87,7 +87,7 @@ async function show(visit: Visit, fault: Html | null = null, status = 200): Prom
     status,
     styles: SHARE_STYLES,
     scripts: [...SHARE_SCRIPTS, ...(isLive ? ['charge.js'] : [])],
-    data: isLive ? { live, state: pageStateOf(found) } : {},
+    data: isLive ? { live, state: await stateNow(found) } : {},
     body: html`${backLink(visit, '/charges', texts.back)}
 ${heading(title, stateOf(visit, charge))}
 ${fault ?? doneNotice(visit, texts.done)}
@@ -142,11 +142,11 @@ function payerCard(visit: Visit, charge: Charge): Html {
   const { language, app, can } = visit
   const texts = CHARGE[language]
   const { payer, customerId, companyId } = charge
-  if (!payer)
-    return card(
-      texts.payer,
-      html`<p class="soft">${charge.kind === 'STATIC' ? texts.noPayer : texts.unnamed}</p>`,
-    )
+  if (!payer) {
+    const unknown = charge.kind === 'STATIC' ? texts.noPayer : texts.unnamed
+    const why = customerId === null ? unknown : texts.erased
+    return card(texts.payer, html`<p class="soft">${why}</p>`)
+  }
   const isWhole = can('payments:write')
   const person = openPerson(app.vault, companyId, payer)
   const { email, phone } = person

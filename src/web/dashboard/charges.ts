@@ -42,13 +42,13 @@ import {
   countOf,
   listCard,
   listHead,
-  numberOf,
   periodChips,
   toList,
   withFilters,
 } from './list-parts.ts'
 import {
   type Column,
+  formatCount,
   heading,
   listedTaxId,
   moment,
@@ -172,7 +172,7 @@ function stateTabs(visit: Visit, { tab }: Filters, counts: Map<ChargeTab, Count>
 function rangeHint({ language }: Visit, { query }: Filters): Html | false {
   const isRange = query.amountFrom !== undefined || query.amountTo !== undefined
   return (
-    isRange && html`<p class="hint">${CHARGES[language].amountsOnly(numberOf(AMOUNTS_READ))}</p>`
+    isRange && html`<p class="hint">${CHARGES[language].amountsOnly(formatCount(AMOUNTS_READ))}</p>`
   )
 }
 

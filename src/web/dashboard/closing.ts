@@ -24,11 +24,11 @@ import { formatReais } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { punctuateTaxId } from '../../pix/tax-id.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { BALANCE } from './balance-texts.ts'
 import { closingFile } from './closing-file.ts'
 import { CLOSING } from './closing-texts.ts'
 import { sendCsv } from './csv.ts'
+import { fileLink, printButton } from './finance-parts.ts'
 import { backLink, tabs } from './form-parts.ts'
 import { card, heading, moment, money, notice, pill, table } from './parts.ts'
 import { DASHBOARD } from './texts.ts'
@@ -121,13 +121,12 @@ async function readAsked({ app, company, params }: Visit): Promise<ShownMonth> {
 }
 
 async function show(visit: Visit): Promise<FastifyReply> {
-  const { language, url, company } = visit
+  const { language, company } = visit
   const texts = CLOSING[language]
   const shown = await readAsked(visit)
   const { month, isClosed, closing, late } = shown
   const title = texts.of(nameOf(month, language))
-  const actions = html`<a class="button quiet slim" href="${url(`${PATH}/${month}.csv`)}" download>${icon('download')}<span>${texts.csv}</span></a>
-<button type="button" class="button slim js" data-print>${texts.print}</button>`
+  const actions = html`${fileLink(visit, `${PATH}/${month}.csv`, {}, texts.csv)}${printButton(texts.print)}`
   const body = html`${backLink(visit, PATH, texts.all)}${heading(title, actions)}
 <p>${statePill(isClosed, language)} <span class="soft">${company.name} · ${punctuateTaxId(company.taxId)}</span></p>
 <p class="soft">${isClosed ? texts.closedText : texts.openText}</p>

@@ -41,12 +41,13 @@ type Compared = {
 export const figure = ({ title, value, change, note, kind }: Compared): Html =>
   html`<div class="figure ${kind}"><h3>${title}</h3><p class="value"><strong>${value}</strong> ${change}</p>${note && html`<p class="soft small">${note}</p>`}</div>`
 
-/** A share as people in Brazil write it, with one digit after the comma: 66,7%. Rounded down, so
- * that 100% are all. */
-export function percentOf(part: number, whole: number): string {
-  const tenths = Math.floor((part * 1000) / whole)
-  return `${String(tenths / 10).replace('.', ',')}%`
-}
+/** A share in tenths of a percent, rounded down, so that 1000 are all. */
+export const tenthsOf = (part: number, whole: number): number => Math.floor((part * 1000) / whole)
+
+/** Tenths of a percent as people in Brazil write them, such as 66,7%. */
+export const writeTenths = (tenths: number): string => `${String(tenths / 10).replace('.', ',')}%`
+
+export const percentOf = (part: number, whole: number): string => writeTenths(tenthsOf(part, whole))
 
 const COMPARISON = {
   pt: { same: '= igual', more: 'Aumento de', less: 'Queda de' },

@@ -39,7 +39,6 @@ const pt = {
     'O cadastro é apagado. As cobranças feitas guardam os dados de quem pagou, e as assinaturas em andamento continuam.',
   search: 'Parte do nome, telefone ou e-mail, ou CPF ou CNPJ',
   searchButton: 'Buscar',
-  clear: 'Limpar busca',
   none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
   noneFound: (text: string) => `Nenhum cliente encontrado para “${text}”`,
   cut: (shown: number) =>
@@ -77,6 +76,7 @@ const pt = {
     made: 'Cliente criado.',
     saved: 'Alterações salvas.',
     deleted: 'Cliente excluído.',
+    erased: 'Os dados do pagador estão sendo apagados. Em alguns minutos nada mais diz quem é.',
   },
 }
 
@@ -95,7 +95,6 @@ const en: Texts = {
     'The record is erased. Past charges keep the details of who paid, and running subscriptions go on.',
   search: 'Part of a name, phone or e-mail, or CPF or CNPJ',
   searchButton: 'Search',
-  clear: 'Clear search',
   none: 'Whoever pays a charge appears here. You can also add customers.',
   noneFound: (text) => `No customer found for “${text}”`,
   cut: (shown) => `There are more such customers; these are ${shown} of them. Add a surname.`,
@@ -143,6 +142,7 @@ const en: Texts = {
     made: 'Customer created.',
     saved: 'Changes saved.',
     deleted: 'Customer deleted.',
+    erased: 'The data of the payer are being erased. In a few minutes nothing says who it is.',
   },
 }
 

@@ -23,10 +23,11 @@ import type { Form } from '../site.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { searching } from './charge-filters.ts'
 import { CUSTOMERS, type CustomerField } from './customers-texts.ts'
+import { eraseLink, erasePayerRoutes } from './erase-payer.ts'
 import { fileLink } from './finance-parts.ts'
 import type { FormFault } from './form-parts.ts'
 import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
-import { findForm, listCard, listHead, toList } from './list-parts.ts'
+import { chosenChips, findForm, listCard, listHead, toList } from './list-parts.ts'
 import { notesCard, notesRoutes } from './notes.ts'
 import {
   type Column,
@@ -46,6 +47,7 @@ import {
   wholeTaxId,
 } from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
+import { savedViews, viewsNotice } from './saved-views.ts'
 import { chargePill, subscriptionPill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -79,7 +81,7 @@ async function list(visit: Visit): Promise<Html> {
     data,
     text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
-  return html`${toList(visit)}${listHead(searchForm(visit, text))}${listCard(
+  return html`${toList(visit)}${viewsNotice(visit)}${await headOf(visit, text)}${listCard(
     html`${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
   )}`
 }
@@ -115,7 +117,8 @@ function paidColumns({ language }: Visit, sums: Map<string, CustomerSum>): Colum
   ]
 }
 
-function searchForm(visit: Visit, text: string): Html {
+/** The search, the way back to all customers, and the person's views. */
+async function headOf(visit: Visit, text: string): Promise<Html> {
   const { language, url } = visit
   const texts = CUSTOMERS[language]
   const box = {
@@ -125,10 +128,11 @@ function searchForm(visit: Visit, text: string): Html {
     value: text,
     find: texts.searchButton,
   }
-  const all =
-    text &&
-    html`<div class="chip-row"><a class="chip" href="${url('/customers')}">${texts.clear}</a></div>`
-  return html`${findForm(visit, '/customers', { box, kept: {}, fields: [], inUse: 0, isOpen: false })}${all}`
+  const filters: Record<string, string> = text ? { q: text } : {}
+  return listHead(
+    findForm(visit, url('/customers'), { box, kept: {}, fields: [], inUse: 0, isOpen: false }),
+    html`<div class="chip-row">${chosenChips(visit, [], text ? url('/customers') : null)}${await savedViews(visit, 'customers', filters)}</div>`,
+  )
 }
 
 type ShownCharge = Static<typeof ChargeView>
@@ -146,7 +150,7 @@ async function show(visit: Visit, customer: ShownCustomer): Promise<{ body: Html
   const actions = html`${
     visit.can('payments:write') &&
     html`<a class="button slim" href="${url(`/new/charge?customer=${id}`)}">${texts.chargeThem}</a><a class="button quiet slim" href="${url(`/new/link?customer=${id}`)}">${texts.sendLink}</a>`
-  }`
+  }${eraseLink(visit, id)}`
   const paid = visit.can('payments:read') && (await paidBy(visit, id))
   const wantsNone = await isStoppedFor(visit, id)
   const body = html`<div class="columns">${card(texts.details, details(visit, customer, wantsNone))}${paid}</div>
@@ -414,4 +418,5 @@ const pages = catalogRoutes<ShownCustomer>({
 export const customersRoutes: DashboardRoute[] = [
   ...pages,
   ...notesRoutes('customer', requireCustomer),
+  ...erasePayerRoutes,
 ]

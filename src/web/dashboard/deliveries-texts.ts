@@ -1,5 +1,6 @@
 import type { DeliveryState } from '../../core/deliveries/rules.ts'
 import type { Language } from '../../lib/language.ts'
+import { formatCount } from './parts.ts'
 
 const ERRORS_PT: Record<string, string> = {
   'address not valid': 'Endereço inválido',
@@ -80,7 +81,7 @@ const pt = {
   counted: (count: number, isMore: boolean) =>
     count === 0
       ? 'Nenhuma entrega neste período.'
-      : `${isMore ? 'Mais de ' : ''}${count.toLocaleString('pt-BR')} ${count === 1 ? 'entrega será enviada' : 'entregas serão enviadas'} de novo.`,
+      : `${isMore ? 'Mais de ' : ''}${formatCount(count)} ${count === 1 ? 'entrega será enviada' : 'entregas serão enviadas'} de novo.`,
   replay: 'Reenviar agora',
 }
 
@@ -142,7 +143,7 @@ const en: Texts = {
   counted: (count, isMore) =>
     count === 0
       ? 'No deliveries in this period.'
-      : `${isMore ? 'More than ' : ''}${count.toLocaleString('pt-BR')} ${count === 1 ? 'delivery' : 'deliveries'} will be sent again.`,
+      : `${isMore ? 'More than ' : ''}${formatCount(count)} ${count === 1 ? 'delivery' : 'deliveries'} will be sent again.`,
   replay: 'Replay now',
 }
 

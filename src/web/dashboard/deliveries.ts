@@ -17,8 +17,9 @@ import { facts } from '../parts.ts'
 import { DELIVERIES } from './deliveries-texts.ts'
 import { sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
+import { dayFilter, eventPeriod, filterHead, readSpan, selectFilter } from './filters.ts'
 import { tryForm } from './form-parts.ts'
+import { listCard } from './list-parts.ts'
 import {
   card,
   idText,
@@ -71,9 +72,8 @@ async function list(visit: Visit) {
       ? notFound(cursor ? texts.searchOn : texts.noneFound)
       : nothing(language, texts.none)
   const shown = deliveries.length > 0 ? deliveryTable(visit, deliveries, names) : empty
-  const body = html`${card(null, filters(visit, webhooks))}
-${card(null, shown)}
-${pager(visit, cursor)}`
+  const body = html`${filters(visit, webhooks)}
+${listCard(html`${shown}${pager(visit, cursor)}`)}`
   return sendForDevelopers(visit, 'deliveries', { title: texts.title, body })
 }
 
@@ -81,7 +81,7 @@ function filters(visit: Visit, webhooks: Webhook[]): Html {
   const { language } = visit
   const texts = DELIVERIES[language]
   const words = EVENT_WORDS[language]
-  return filterForm(visit, [
+  return filterHead(visit, [
     selectFilter(
       visit,
       'status',

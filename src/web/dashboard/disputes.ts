@@ -219,8 +219,7 @@ async function askToDefend(visit: Visit, fault: FormFault | null = null): Promis
     optional: texts.optional,
     accept: '.pdf,.png,.jpg,.jpeg',
   }))
-  const back = html`<a class="button quiet" href="${visit.url(pathOf(dispute))}">${texts.disputeOf(formatReais(dispute.amount))}</a>`
-  const content = html`<p>${texts.defendIntro}</p>${fieldsOf([text, ...files])}${formButtons(texts.defend, back)}`
+  const content = html`<p>${texts.defendIntro}</p>${fieldsOf([text, ...files])}${formButtons(texts.defend)}`
   const action = visit.url(`${pathOf(dispute)}/defend`)
   const body = card(
     null,

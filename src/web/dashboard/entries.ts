@@ -6,13 +6,14 @@ import { readStatement, type StatementFilter } from '../../ledger/statement.ts'
 import { formatReais } from '../../lib/money.ts'
 import { endOfPeriod, isLocalDate, startOfPeriod } from '../../pix/local-time.ts'
 import { type Html, html } from '../html.ts'
-import { icon } from '../layout.ts'
 import { BALANCE } from './balance-texts.ts'
 import { sendCsv } from './csv.ts'
 import { findRefunded, linkOf, type Refunded } from './entry-links.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
+import { dayFilter, filterHead, selectFilter } from './filters.ts'
+import { fileLink, givenOf } from './finance-parts.ts'
 import { backLink } from './form-parts.ts'
-import { type Column, card, heading, moment, notFound, nothing, pager, table } from './parts.ts'
+import { listCard, toList } from './list-parts.ts'
+import { type Column, heading, moment, notFound, nothing, pager, table } from './parts.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -57,8 +58,8 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const entries = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? String(entries.at(-1)!.entry) : null
   const isFiltered = Object.values(chosen).some((value) => value !== null)
-  const search = new URLSearchParams(filtersOf(visit))
-  const file = html`<a class="button quiet slim" href="${visit.url(`/balance/statement.csv?${search}`)}" download>${icon('download')}<span>${texts.csv}</span></a>`
+  const given = givenOf(visit, ['type', 'from', 'to'])
+  const file = fileLink(visit, '/balance/statement.csv', given, texts.csv)
   const shown = entries.map(showEntry)
   const refunded = await findRefunded(visit, shown)
   const list = table(
@@ -67,21 +68,18 @@ async function show(visit: Visit): Promise<FastifyReply> {
     shown,
     isFiltered ? notFound(texts.emptyFiltered) : nothing(language, texts.empty),
   )
-  const body = html`${backLink(visit, '/balance', DASHBOARD[visit.language].sections.balance)}
+  const body = html`${toList(visit)}${backLink(visit, '/balance', DASHBOARD[visit.language].sections.balance)}
 ${heading(texts.entries, file)}
-${card(null, html`<p class="soft">${texts.entriesHint}</p>${filters(visit)}${list}${pager(visit, next)}`)}`
+<p class="soft">${texts.entriesHint}</p>
+${filters(visit)}
+${listCard(html`${list}${pager(visit, next)}`)}`
   return visit.send({ title: texts.entries, body, here: 'balance' })
-}
-
-function filtersOf({ query: { type, from, to } }: Visit): Record<string, string> {
-  const given = Object.entries({ type, from, to }).filter(([, value]) => value)
-  return Object.fromEntries(given) as Record<string, string>
 }
 
 function filters(visit: Visit): Html {
   const texts = BALANCE[visit.language]
   const kinds = KINDS.map((kind) => ({ value: kind, label: texts.kinds[kind] }))
-  return filterForm(visit, [
+  return filterHead(visit, [
     selectFilter(visit, 'type', texts.type, texts.allTypes, kinds),
     dayFilter(visit, 'from', texts.from),
     dayFilter(visit, 'to', texts.to),

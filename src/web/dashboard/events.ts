@@ -11,8 +11,9 @@ import { facts } from '../parts.ts'
 import { deliveryTable } from './deliveries.ts'
 import { sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
-import { dayFilter, eventPeriod, filterForm, readSpan, selectFilter } from './filters.ts'
-import { card, idText, moment, notFound, nothing, pager, rowLink, shortId, table } from './parts.ts'
+import { dayFilter, eventPeriod, filterHead, readSpan, selectFilter } from './filters.ts'
+import { listCard } from './list-parts.ts'
+import { card, idText, moment, notFound, nothing, pager, rowLink, table } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
@@ -38,7 +39,7 @@ async function list(visit: Visit) {
       : nothing(language, texts.none)
   const shown = events.length > 0 ? eventTable(visit, events) : empty
   const words = EVENT_WORDS[language]
-  const filters = filterForm(visit, [
+  const filters = filterHead(visit, [
     selectFilter(
       visit,
       'type',
@@ -48,8 +49,7 @@ async function list(visit: Visit) {
     ),
     dayFilter(visit, 'to', texts.until),
   ])
-  const body = html`${card(null, filters)}${card(null, shown)}
-${pager(visit, next && toPublic('evt', next))}`
+  const body = html`${filters}${listCard(html`${shown}${pager(visit, next && toPublic('evt', next))}`)}`
   return sendForDevelopers(visit, 'events', { title: texts.title, body })
 }
 
@@ -66,7 +66,7 @@ function eventTable(visit: Visit, events: WrittenEvent[]): Html {
     texts.list,
     [
       { title: texts.type, kind: 'main', of: link },
-      { title: texts.id, of: ({ id }) => shortId(toPublic('evt', id), texts.id, language) },
+      { title: texts.id, of: ({ id }) => idText(toPublic('evt', id), texts.id, language) },
       { title: texts.mode, of: ({ mode }) => texts.modes[mode] },
       { title: texts.at, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
     ],

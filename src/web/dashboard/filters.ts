@@ -1,9 +1,16 @@
 import { findIdAt, type Period } from '../../core/feed/store.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import { endOfPeriod, isLocalDate, startOfDay, startOfPeriod } from '../../pix/local-time.ts'
-import { type Field, field, type Option } from '../forms.ts'
-import { type Html, html } from '../html.ts'
+import {
+  endOfPeriod,
+  formatDay,
+  isLocalDate,
+  startOfDay,
+  startOfPeriod,
+} from '../../pix/local-time.ts'
+import type { Field, Option } from '../forms.ts'
+import { type Html, html, type Shown } from '../html.ts'
+import { type Chip, chosenChips, findForm, listHead, type SearchBox } from './list-parts.ts'
 import type { SignedIn } from './visit.ts'
 
 /** A page with filters in its URL. */
@@ -11,24 +18,29 @@ export type Filtered = Pick<SignedIn, 'query' | 'request' | 'language'>
 
 const FILTERS = {
   pt: {
-    filter: 'Filtrar',
-    clear: 'Limpar filtros',
     wrongDay: 'Informe um dia válido.',
     wrongOrder: 'A data final é anterior à inicial.',
   },
   en: {
-    filter: 'Filter',
-    clear: 'Clear filters',
     wrongDay: 'Enter a valid day.',
     wrongOrder: 'The last day is before the first.',
   },
 } as const
 
-const control = ({ query }: Filtered, name: string, label: string, more: Partial<Field>): Html =>
-  field(
-    { name, label, value: query[name] ?? '', fault: null, wrong: '', isFilledIn: true, ...more },
-    false,
-  )
+const control = (
+  { query }: Filtered,
+  name: string,
+  label: string,
+  more: Partial<Field>,
+): Field => ({
+  name,
+  label,
+  value: query[name] ?? '',
+  fault: null,
+  wrong: '',
+  isFilledIn: true,
+  ...more,
+})
 
 /** A choice of one value, or of all. */
 export const selectFilter = (
@@ -37,13 +49,10 @@ export const selectFilter = (
   label: string,
   all: string,
   options: Option[],
-): Html => control(visit, name, label, { options: [{ value: '', label: all }, ...options] })
-
-export const searchFilter = (visit: Filtered, name: string, label: string): Html =>
-  control(visit, name, label, { type: 'search' })
+): Field => control(visit, name, label, { options: [{ value: '', label: all }, ...options] })
 
 /** A day. What is no day, or ends a period before its start, is marked. */
-export function dayFilter(visit: Filtered, name: 'from' | 'to', label: string): Html {
+export function dayFilter(visit: Filtered, name: 'from' | 'to', label: string): Field {
   const { wrongDay, wrongOrder } = FILTERS[visit.language]
   const { from = '', to = '' } = visit.query
   const day = visit.query[name] ?? ''
@@ -52,17 +61,46 @@ export function dayFilter(visit: Filtered, name: 'from' | 'to', label: string): 
   return control(visit, name, label, { type: 'date', fault })
 }
 
-/** Filters of a list, in its URL. */
-export function filterForm(
-  { request, query, language }: Filtered,
-  controls: Html[],
-  kind: 'filters' | 'filters even' = 'filters',
-): Html {
-  const texts = FILTERS[language]
-  const path = request.url.split('?')[0]!
-  const isFiltered = Object.keys(query).length > 0
-  return html`<form class="${kind}" method="get" action="${path}">${controls}
-<button class="button slim">${texts.filter}</button>${isFiltered && html`<a class="button quiet slim" href="${path}">${texts.clear}</a>`}</form>`
+/** What stands above a list beside its filters, and filters of the URL that the form keeps. */
+type Beside = {
+  box?: SearchBox
+  kept?: Record<string, string | undefined>
+  tabs?: Shown
+  periods?: Shown
+}
+
+/** The head of a list: its filters behind a button, and each one in use with its way out. */
+export function filterHead(visit: Filtered, fields: Field[], beside: Beside = {}): Html {
+  const { box = null, kept = {}, tabs, periods } = beside
+  const path = visit.request.url.split('?')[0]!
+  const used = fields.filter(({ value, fault }) => value !== '' && fault === null)
+  const form = findForm(visit, path, {
+    box,
+    kept: givenIn(kept),
+    fields,
+    inUse: used.length,
+    isOpen: fields.some(({ fault }) => fault !== null),
+  })
+  const chosen = used.map((one) => chipOf(visit, path, one))
+  const clear = chosen.length > 0 ? path : null
+  const chips = html`${periods}${chosenChips(visit, chosen, clear)}`
+  return box
+    ? listHead(form, tabs, html`<div class="chip-row">${chips}</div>`)
+    : listHead(tabs, html`<div class="chip-row">${form}${chips}</div>`)
+}
+
+const givenIn = (filters: Record<string, string | undefined>): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(filters).flatMap(([name, value]) => (value ? [[name, value]] : [])),
+  )
+
+/** A filter in use, and the list without it. */
+function chipOf({ query }: Filtered, path: string, { name, label, value, options }: Field): Chip {
+  const { [name]: _, after: _after, done: _done, ...others } = query
+  const search = new URLSearchParams(givenIn(others)).toString()
+  const choice = options?.find((one) => one.value === value)?.label
+  const words = choice ?? `${label} ${isLocalDate(value) ? formatDay(value) : value}`
+  return { label: words, href: search ? `${path}?${search}` : path }
 }
 
 export type Span = { from: Date | null; to: Date | null }

@@ -1,4 +1,3 @@
-import type { Language } from '../../lib/language.ts'
 import {
   endOfPeriod,
   isLocalDate,
@@ -6,9 +5,7 @@ import {
   localDateOf,
   startOfDay,
 } from '../../pix/local-time.ts'
-import type { Html } from '../html.ts'
-import { chips, periodWords, withFilters } from './list-parts.ts'
-import { daysOf, PERIODS, type PeriodName, untilToday } from './periods.ts'
+import { daysOf, type PeriodName, periodIn, untilToday } from './periods.ts'
 import type { Visit } from './visit.ts'
 
 /** The first and the last day of a period, which both belong to it. */
@@ -22,11 +19,6 @@ function namedDays(name: PeriodName, now: Date): Days {
   return { from: first, to: last }
 }
 
-const WORDS: Record<Language, { label: string; all: string }> = {
-  pt: { label: 'Período', all: 'Tudo' },
-  en: { label: 'Period', all: 'All' },
-}
-
 type Dated = Pick<Visit, 'query' | 'app'>
 
 const todayOf = ({ app }: Dated): LocalDate => localDateOf(app.clock.now())
@@ -34,8 +26,10 @@ const todayOf = ({ app }: Dated): LocalDate => localDateOf(app.clock.now())
 const dayIn = (text: string | undefined): LocalDate | null =>
   text && isLocalDate(text) ? text : null
 
-/** The days of the URL; null if it names none. What is no day is not used. */
-export function givenDays({ query }: Pick<Visit, 'query'>): Partial<Days> | null {
+/** The days of the URL, or of the period that it names; else null. What is no day is not used. */
+export function givenDays({ query, app }: Dated): Partial<Days> | null {
+  const period = periodIn(query)
+  if (period) return namedDays(period, app.clock.now())
   const [from, to] = [dayIn(query.from), dayIn(query.to)]
   return from || to ? { ...(from && { from }), ...(to && { to }) } : null
 }
@@ -48,36 +42,12 @@ export function daysOrMonth(visit: Dated): Days {
   return { from: from ?? firstOfMonth(end), to: end }
 }
 
+/** The period with a name that a list shows whose days are those of this month unless given. */
+export const periodOrMonth = (given: Record<string, string>): PeriodName | null =>
+  given.from || given.to ? null : (periodIn(given) ?? 'month')
+
 /** From the first moment of the period until before the first one after it. */
 export const spanOf = ({ from, to }: Days): { from: Date; to: Date } => ({
   from: startOfDay(from),
   to: endOfPeriod(to),
 })
-
-/**
- * Links to the periods that people look at most, which leave the other filters as they are. `here`
- * is the period that the page shows; null: all.
- */
-export function periodChips(
-  visit: Visit,
-  path: string,
-  here: Partial<Days> | null,
-  { kept, hasAll = false }: { kept: Record<string, string>; hasAll?: boolean },
-): Html | null {
-  const now = visit.app.clock.now()
-  const names = periodWords(visit.language)
-  const words = WORDS[visit.language]
-  const to = (days: Days | null) => withFilters(visit, path, kept, { ...days })
-  // On the first days of a month several are the same days: the longest name is marked.
-  const shown = PERIODS.findLast((name) => {
-    const days = namedDays(name, now)
-    return here?.from === days.from && here.to === days.to
-  })
-  const periods = PERIODS.map((name) => ({
-    label: names[name],
-    href: to(namedDays(name, now)),
-    isHere: name === shown,
-  }))
-  const all = { label: words.all, href: to(null), isHere: here === null }
-  return chips(words.label, hasAll ? [all, ...periods] : periods, visit.language)
-}

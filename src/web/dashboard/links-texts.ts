@@ -111,6 +111,7 @@ const pt = {
   noCharges: 'As cobranças que os clientes criarem por este link aparecem aqui.',
   payer: 'Cliente',
   madeAt: 'Criada em',
+  linkMadeAt: 'Criado em',
   details: 'Detalhes',
   view: 'Ver como o cliente',
   done: {
@@ -209,6 +210,7 @@ const en: typeof pt = {
   noCharges: 'Charges that customers create by this link appear here.',
   payer: 'Customer',
   madeAt: 'Created at',
+  linkMadeAt: 'Created at',
   details: 'Details',
   view: 'View as the customer',
   done: {

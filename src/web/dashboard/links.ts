@@ -18,10 +18,25 @@ import { checkbox, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import type { Form } from '../site.ts'
+import { percentOf } from './comparison.ts'
 import { type FieldPlan, type FormFault, fillFields, tabs, textOf } from './form-parts.ts'
 import { LINKS, type LinkField } from './links-texts.ts'
+import { listCard, listHead, toList } from './list-parts.ts'
 import { listSellable, productOptions } from './new-parts.ts'
-import { card, moment, money, notFound, nothing, pager, pill, type Tone, table } from './parts.ts'
+import {
+  card,
+  formatCount,
+  idText,
+  moment,
+  money,
+  notFound,
+  nothing,
+  pager,
+  pill,
+  rowLink,
+  type Tone,
+  table,
+} from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
 import { SHARE_SCRIPTS, SHARE_STYLES, sharePart } from './share.ts'
 import { chargePill } from './states.ts'
@@ -43,9 +58,6 @@ const TONES: Record<Link['state'], Tone> = {
 const stateOf = ({ state }: Link, language: Language): Html =>
   pill(LINKS[language].states[state], TONES[state])
 
-/** Numbers are written as in Brazil in both languages. */
-const written = (count: number): string => count.toLocaleString('pt-BR')
-
 /** What it costs, if it is one amount for everybody. */
 const priceOf = ({ amount }: Link): string | null =>
   amount === undefined ? null : formatReais(amount)
@@ -56,7 +68,9 @@ function priceWords(link: Link, language: Language): string {
 }
 
 const soldOf = ({ paid, stock }: Link, language: Language): string =>
-  stock === undefined ? written(paid) : LINKS[language].soldOf(written(paid), written(stock))
+  stock === undefined
+    ? formatCount(paid)
+    : LINKS[language].soldOf(formatCount(paid), formatCount(stock))
 
 const FILTERS = ['', 'enabled=true', 'enabled=false'] as const
 
@@ -79,19 +93,24 @@ async function list(visit: Visit): Promise<Html> {
       {
         title: texts.name,
         kind: 'main',
-        of: ({ id, title, slug }) =>
-          html`<a href="${url(`/links/${id}`)}">${title}</a><br><span class="soft small breakable">/${slug}</span>`,
+        of: ({ id, title, slug }) => rowLink(url(`/links/${id}`), title, `/${slug}`),
       },
       { title: texts.address, of: (link) => copyButton(link.url, link.title, language) },
-      { title: texts.state, of: (link) => stateOf(link, language) },
-      { title: texts.price, kind: 'number', of: (link) => priceWords(link, language) },
-      { title: texts.sold, kind: 'number', of: (link) => soldOf(link, language) },
+      { title: texts.state, kind: 'state', of: (link) => stateOf(link, language) },
+      {
+        title: texts.price,
+        kind: 'number',
+        isWide: true,
+        of: (link) => priceWords(link, language),
+      },
+      { title: texts.linkMadeAt, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
+      { title: texts.sold, kind: 'number', isWide: true, of: (link) => soldOf(link, language) },
       { title: texts.received, kind: 'number', of: ({ received }) => money(received) },
     ],
     data,
     here ? notFound(texts.noneFound) : nothing(language, texts.none),
   )
-  return html`<p class="soft">${texts.about}</p>${tabs(visit, texts.filters, filters)}${card(null, html`${found}${pager(visit, next)}`)}`
+  return html`${toList(visit)}<p class="soft">${texts.about}</p>${listHead(tabs(visit, texts.filters, filters))}${listCard(html`${found}${pager(visit, next)}`)}`
 }
 
 async function show(visit: Visit, link: Link): Promise<{ body: Html; actions: Html }> {
@@ -120,17 +139,16 @@ ${card(texts.details, details(link, language), 'narrow-card')}`,
 function figures(link: Link, language: Language): Html {
   const texts = LINKS[language]
   const { opened, created, paid, received, remaining } = link
-  const part = created === 0 ? null : Math.floor((paid * 1000) / created) / 10
   return facts([
     [texts.received, money(received), 'sum'],
-    [texts.opened, texts.times(written(opened))],
-    [texts.created, written(created)],
-    [texts.paid, written(paid)],
-    part !== null && [
+    [texts.opened, texts.times(formatCount(opened))],
+    [texts.created, formatCount(created)],
+    [texts.paid, formatCount(paid)],
+    created > 0 && [
       texts.conversion,
-      html`${part.toLocaleString('pt-BR')}%<br><span class="soft small">${texts.conversionHint}</span>`,
+      html`${percentOf(paid, created)}<br><span class="soft small">${texts.conversionHint}</span>`,
     ],
-    remaining !== undefined && [texts.remaining, written(remaining)],
+    remaining !== undefined && [texts.remaining, formatCount(remaining)],
   ])
 }
 
@@ -146,11 +164,10 @@ async function chargesOf(visit: Visit, { id }: Link): Promise<Html> {
       {
         title: texts.payer,
         kind: 'main',
-        of: (charge) =>
-          html`<a href="${url(`/charges/${charge.id}`)}">${charge.customer?.name ?? charge.id}</a>`,
+        of: ({ id, customer }) => rowLink(url(`/charges/${id}`), customer?.name ?? id),
       },
-      { title: texts.madeAt, of: ({ createdAt }) => moment(createdAt) },
-      { title: texts.state, of: (charge) => chargePill(charge, language) },
+      { title: texts.madeAt, kind: 'moment', of: ({ createdAt }) => moment(createdAt) },
+      { title: texts.state, kind: 'state', of: (charge) => chargePill(charge, language) },
       { title: texts.price, kind: 'number', of: ({ total }) => money(total) },
     ],
     data,
@@ -170,14 +187,14 @@ function details(link: Link, language: Language): Html {
     [texts.price, priceWords(link, language), 'sum'],
     optional('min', openAmount?.min === undefined ? undefined : formatReais(openAmount.min)),
     optional('max', openAmount?.max === undefined ? undefined : formatReais(openAmount.max)),
-    minQuantity > 1 && [fields.minQuantity.label, written(minQuantity)],
-    maxQuantity > 1 && [fields.maxQuantity.label, written(maxQuantity)],
+    minQuantity > 1 && [fields.minQuantity.label, formatCount(minQuantity)],
+    maxQuantity > 1 && [fields.maxQuantity.label, formatCount(maxQuantity)],
     optional('lastDay', endsAt && formatDay(lastDayOf(endsAt))),
-    link.stock !== undefined && [fields.stock.label, written(link.stock)],
+    link.stock !== undefined && [fields.stock.label, formatCount(link.stock)],
     [fields.expiresIn.label, lifetimeWords(link.expiresIn, language)],
     optional('successUrl', successUrl),
-    [texts.madeAt, moment(link.createdAt)],
-    ['ID', html`<code class="breakable">${link.id}</code>`],
+    [texts.linkMadeAt, moment(link.createdAt)],
+    ['ID', idText(link.id, 'ID', language)],
   ])}<p><a href="${link.url}" target="_blank" rel="noopener">${texts.view}</a></p>`
 }
 

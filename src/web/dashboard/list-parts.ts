@@ -2,6 +2,8 @@ import type { Language } from '../../lib/language.ts'
 import { type Field, field } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
 import { icon } from '../layout.ts'
+import { tabs } from './form-parts.ts'
+import { formatCount } from './parts.ts'
 import { PERIODS, type PeriodName } from './periods.ts'
 import type { Visit } from './visit.ts'
 
@@ -33,18 +35,21 @@ const LIST = {
 /** A count of a tab. It is counted up to a limit, above which there are more. */
 export type Count = { count: number; isMore: boolean }
 
-const NUMBER = new Intl.NumberFormat('pt-BR')
-export const numberOf = (count: number): string => NUMBER.format(count)
 export const countOf = ({ count, isMore }: Count): string =>
-  `${numberOf(count)}${isMore ? '+' : ''}`
+  `${formatCount(count)}${isMore ? '+' : ''}`
 
 /** From the top of a page to its list, before all that stands above the list. */
 export const toList = ({ language }: Pick<Visit, 'language'>): Html =>
   html`<a class="skip" href="#list">${LIST[language].toList}</a>`
 
 /** The address of a list with other filters: null removes one. The first page is shown. */
-export function withFilters(
+export const withFilters = (
   { url }: Pick<Visit, 'url'>,
+  ...list: Parameters<typeof listPath>
+): string => url(listPath(...list))
+
+/** The same within its company. */
+function listPath(
   path: string,
   filters: Record<string, string>,
   changes: Record<string, string | null> = {},
@@ -53,12 +58,36 @@ export function withFilters(
   for (const [name, value] of Object.entries({ ...filters, ...changes })) {
     if (value) search.set(name, value)
   }
-  return url(search.size > 0 ? `${path}?${search}` : path)
+  return search.size > 0 ? `${path}?${search}` : path
 }
 
-/** What periods are called. */
-export const periodWords = (language: Language): Record<PeriodName, string> =>
-  LIST[language].periods
+/** The states of a list's records, in their order, and how many are in each. */
+type States = {
+  label: string
+  all: string
+  words: Record<string, string>
+  counts: { status: string; count: number }[]
+}
+
+/** Links to the records of each state, with the other filters as they are. */
+export function statusTabs(
+  visit: Pick<Visit, 'url'>,
+  path: string,
+  filters: Record<string, string>,
+  { label, all, words, counts }: States,
+): Html {
+  const count = (status: string) => counts.find((one) => one.status === status)?.count ?? 0
+  const sum = counts.reduce((total, one) => total + one.count, 0)
+  const here = Object.hasOwn(words, filters.status ?? '') ? filters.status : undefined
+  const tab = (status: string | undefined, word: string) => ({
+    label: word,
+    count: formatCount(status === undefined ? sum : count(status)),
+    path: listPath(path, filters, { status: status ?? null }),
+    isHere: status === here,
+  })
+  const states = Object.entries(words).map(([status, word]) => tab(status, word))
+  return tabs(visit, label, [tab(undefined, all), ...states])
+}
 
 export type Chip = { label: string; href: string; isHere?: boolean; isRemovable?: boolean }
 
@@ -94,7 +123,11 @@ export function periodChips(
 }
 
 /** Filters in use that no tab and no period shows, each with its way out, and that of all. */
-export function chosenChips({ language }: Visit, shown: Chip[], clear: string | null): Html | null {
+export function chosenChips(
+  { language }: Pick<Visit, 'language'>,
+  shown: Chip[],
+  clear: string | null,
+): Html | null {
   const texts = LIST[language]
   const all = shown.map((chip) => ({ ...chip, isRemovable: true }))
   const last = clear === null ? [] : [{ label: texts.clear, href: clear }]
@@ -105,7 +138,8 @@ export function chosenChips({ language }: Visit, shown: Chip[], clear: string | 
 export type SearchBox = { name: string; label: string; hint: string; value: string; find: string }
 
 type FindForm = {
-  box: SearchBox
+  /** Null: the list has filters only. */
+  box: SearchBox | null
   /** Filters that the form leaves as they are. */
   kept: Record<string, string>
   fields: Field[]
@@ -115,9 +149,12 @@ type FindForm = {
 }
 
 /** The search box and the filters behind a button, in one form: each leaves the other alone. */
-export function findForm(visit: Visit, path: string, given: FindForm): Html {
-  const { box, kept, fields, inUse, isOpen } = given
-  const texts = LIST[visit.language]
+export function findForm(
+  { language }: Pick<Visit, 'language'>,
+  action: string,
+  { box, kept, fields, inUse, isOpen }: FindForm,
+): Html {
+  const texts = LIST[language]
   const hidden = Object.entries(kept).map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   )
@@ -127,8 +164,8 @@ export function findForm(visit: Visit, path: string, given: FindForm): Html {
       inUse > 0 &&
       html` <span class="count">${inUse}<span class="hide"> ${texts.active(inUse)}</span></span>`
     }</summary><div class="filters even">${fields.map((one) => field(one, false))}<button class="button slim">${texts.apply}</button></div></details>`
-  return html`<form class="find" method="get" action="${visit.url(path)}" role="search">${hidden}
-${searchBox(box)}${filters}</form>`
+  return html`<form class="find" method="get" action="${action}" role="search">${hidden}
+${box && searchBox(box)}${filters}</form>`
 }
 
 const searchBox = ({ name, label, hint, value, find }: SearchBox): Html =>

@@ -59,12 +59,6 @@ export function table<T>(
 export const rowLink = (href: string, name: Html | string, more: string | null = null): Html =>
   html`<span class="name-line"><a class="whole" href="${href}"${typeof name === 'string' && html` title="${name}"`}>${name}</a>${more && html`<span class="more soft small" title="${more}">${more}</span>`}</span>`
 
-/** An id without its middle. The whole id is in its title and is what the button copies. */
-export function shortId(id: string, what: string, language: Language): Html {
-  const short = id.length > 22 ? `${id.slice(0, 12)}…${id.slice(-6)}` : id
-  return html`<span class="short-id"><code title="${id}">${short}</code>${copyButton(id, what, language)}</span>`
-}
-
 /** Shown instead of a table without records. */
 export const nothing = (language: Language, text: Shown = null): Html =>
   html`<div class="nothing"><p><strong>${DASHBOARD[language].nothing}</strong></p>${text && html`<p class="soft">${text}</p>`}</div>`
@@ -122,8 +116,10 @@ export { punctuatePhone as formatPhone } from '../../pix/masks.ts'
 export const money = (cents: number | bigint): Html =>
   html`<span class="money">${formatReais(cents)}</span>`
 
+const NUMBER = new Intl.NumberFormat('pt-BR')
+
 /** A number as Brazil writes it. In both languages, because amounts are written so too. */
-export const formatCount = (count: number): string => count.toLocaleString('pt-BR')
+export const formatCount = (count: number): string => NUMBER.format(count)
 
 const UNITS = [
   [86_400, 'day'],
@@ -159,9 +155,12 @@ export function sectionTabs(visit: Visit, label: string, all: SectionTab[], here
   return html`<nav class="section-tabs" aria-label="${label}">${all.filter(({ needs }) => visit.can(needs)).map(link)}</nav>`
 }
 
-/** An id in one line, cut where it does not fit, with a button that copies it whole. */
+/** Ids of the same hour begin alike, so their ends are always seen. */
+const END_OF_ID = 6
+
+/** An id in one line, without its middle if it does not fit, and a button that copies it whole. */
 export const idText = (id: string, what: string, language: Language): Html =>
-  html`<span class="id-text"><code title="${id}">${id}</code>${copyButton(id, what, language)}</span>`
+  html`<span class="id-text"><code title="${id}"><span>${id.slice(0, -END_OF_ID)}</span>${id.slice(-END_OF_ID)}</code>${copyButton(id, what, language)}</span>`
 
 /** A payer's tax id in a list, where everybody sees it masked. */
 export const listedTaxId = maskTaxId

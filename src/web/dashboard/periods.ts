@@ -14,6 +14,14 @@ import {
 export const PERIODS = ['today', '7d', 'month', 'last'] as const
 export type PeriodName = (typeof PERIODS)[number]
 
+/** The period with a name that filters give. Days win over it. */
+export const periodIn = ({
+  period,
+  from,
+  to,
+}: Record<string, string | undefined>): PeriodName | null =>
+  from || to ? null : (PERIODS.find((name) => name === period) ?? null)
+
 /** Days of the calendar in São Paulo. Both belong to them. */
 export type Days = { first: LocalDate; last: LocalDate }
 

@@ -10,8 +10,7 @@ import { MAX_PICKED, pickedIn, pickedOf, searching, urlFilters } from './charge-
 import { CHARGES } from './charges-texts.ts'
 import { commitOnce } from './commit-once.ts'
 import { backLink, confirmation, tryForm } from './form-parts.ts'
-import { numberOf } from './list-parts.ts'
-import { card, heading, moment, money, notice, rowLink, table } from './parts.ts'
+import { card, formatCount, heading, moment, money, notice, rowLink, table } from './parts.ts'
 import { PICKED } from './picked-charges-texts.ts'
 import { problemText } from './problem-texts.ts'
 import { chargePill } from './states.ts'
@@ -120,7 +119,7 @@ const ask =
     const ids = fitting.map(({ id }) => toPublic('charge', id)).join(' ')
     const body = html`${confirmation(visit, {
       title: texts.title(fitting.length),
-      text: html`${texts.text(numberOf(fitting.length), sumOf(fitting))}${others > 0 && html` ${texts.others(others)}`}`,
+      text: html`${texts.text(formatCount(fitting.length), sumOf(fitting))}${others > 0 && html` ${texts.others(others)}`}`,
       action: `/charges/picked/${path}`,
       button: texts.button(fitting.length),
       isHarmless: path === 'mail',

@@ -8,7 +8,7 @@ const pt = {
   from: 'De',
   to: 'Até',
   status: 'Situação',
-  allStates: 'Todas as situações',
+  allStates: 'Todas',
   states: {
     PROCESSING: 'Em andamento',
     COMPLETED: 'Devolvida',
@@ -47,7 +47,7 @@ const en: Texts = {
   from: 'From',
   to: 'To',
   status: 'State',
-  allStates: 'All states',
+  allStates: 'All',
   states: { PROCESSING: 'In progress', COMPLETED: 'Refunded', FAILED: 'Not sent' },
   none: 'No refund in this period.',
   noneFound: 'No refund matches the filters.',

@@ -8,13 +8,13 @@ import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
 import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
 import { type Html, html } from '../html.ts'
 import { sendCsv } from './csv.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
-import { FINANCE, fileLink, slices, totals } from './finance-parts.ts'
-import { type Days, daysOrMonth, periodChips, spanOf } from './finance-periods.ts'
+import { dayFilter, filterHead } from './filters.ts'
+import { FINANCE, fileLink, givenOf, slices, totals } from './finance-parts.ts'
+import { type Days, daysOrMonth, periodOrMonth, spanOf } from './finance-periods.ts'
 import { backLink } from './form-parts.ts'
+import { listCard, periodChips, statusTabs, toList } from './list-parts.ts'
 import {
   type Column,
-  card,
   heading,
   moment,
   money,
@@ -63,37 +63,38 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const after = fromPublic('rfnd', query.after ?? '')
   const [found, sums] = await Promise.all([
     read(visit, filter, { limit: PAGE_SIZE + 1, after }),
-    sumByState(app.db, company.id, filter),
+    sumByState(app.db, company.id, { ...filter, status: null }),
   ])
   const shown = found.slice(0, PAGE_SIZE)
   const next = found.length > PAGE_SIZE ? shown.at(-1)!.reference : null
   const kept = filter.status ? { status: filter.status } : {}
   const empty = filter.status ? notFound(texts.noneFound) : nothing(language, texts.none)
   const file = fileLink(visit, '/refunds.csv', { ...kept, ...days }, texts.csv)
-  const body = html`${visit.can('balance:read') && backLink(visit, '/balance', DASHBOARD[language].sections.balance)}
+  const ofState = filter.status ? sums.filter(({ status }) => status === filter.status) : sums
+  const body = html`${toList(visit)}${visit.can('balance:read') && backLink(visit, '/balance', DASHBOARD[language].sections.balance)}
 ${heading(texts.title, file)}
-${periodChips(visit, '/refunds', days, { kept })}
-${card(
-  null,
-  html`${filters(visit, days)}${sumsOf(visit, sums)}${table(texts.title, columnsOf(visit), shown, empty)}${pager(visit, next)}`,
+${headOf(visit, sums)}
+${listCard(
+  html`${sumsOf(visit, ofState)}${table(texts.title, columnsOf(visit), shown, empty)}${pager(visit, next)}`,
 )}`
   return visit.send({ title: texts.title, body, here: 'balance', ...FINANCE })
 }
 
-function filters(visit: Visit, days: Days): Html {
-  const texts = REFUNDS[visit.language]
-  const { from = days.from, to = days.to } = visit.query
-  const filled = { ...visit, query: { ...visit.query, from, to } }
-  const states = REFUND_STATES.map((value) => ({ value, label: texts.states[value] }))
-  return filterForm(visit, [
-    selectFilter(visit, 'status', texts.status, texts.allStates, states),
-    dayFilter(filled, 'from', texts.from),
-    dayFilter(filled, 'to', texts.to),
-  ])
+type StateSums = Awaited<ReturnType<typeof sumByState>>
+
+function headOf(visit: Visit, counts: StateSums): Html {
+  const { status: label, allStates: all, states: words, from, to } = REFUNDS[visit.language]
+  const given = givenOf(visit, ['status', 'period', 'from', 'to'])
+  const fields = [dayFilter(visit, 'from', from), dayFilter(visit, 'to', to)]
+  return filterHead(visit, fields, {
+    kept: { status: given.status, period: given.period },
+    tabs: statusTabs(visit, '/refunds', given, { label, all, words, counts }),
+    periods: periodChips(visit, '/refunds', given, periodOrMonth(given)),
+  })
 }
 
 /** What has gone back, what is under way, and apart from both what did not go back. */
-function sumsOf(visit: Visit, sums: Awaited<ReturnType<typeof sumByState>>): Html {
+function sumsOf(visit: Visit, sums: StateSums): Html {
   const { totals: names } = REFUNDS[visit.language]
   const of = (state: RefundState) =>
     sums.find(({ status }) => status === state) ?? { count: 0, sum: 0 }

@@ -1,19 +1,12 @@
 import type { Source } from '../../core/figures/figures.ts'
 import type { Language } from '../../lib/language.ts'
-import type { DaysFault, PeriodName, Step } from './periods.ts'
+import type { DaysFault, Step } from './periods.ts'
 
 const pt = {
   title: 'Relatórios',
   closing: 'Fechamento do mês',
   csv: 'Baixar CSV',
   print: 'Imprimir',
-  periods: 'Período',
-  names: {
-    today: 'Hoje',
-    '7d': '7 dias',
-    month: 'Este mês',
-    last: 'Mês passado',
-  } satisfies Record<PeriodName, string>,
   from: 'De',
   to: 'Até',
   show: 'Ver período',
@@ -97,8 +90,6 @@ const en: Texts = {
   closing: 'Month closing',
   csv: 'Download CSV',
   print: 'Print',
-  periods: 'Period',
-  names: { today: 'Today', '7d': '7 days', month: 'This month', last: 'Last month' },
   from: 'From',
   to: 'To',
   show: 'Show period',

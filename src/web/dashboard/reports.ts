@@ -16,12 +16,12 @@ import { BRAZILIAN } from '../../pix/brazilian-csv.ts'
 import { formatDay, formatMoment, localDateOf } from '../../pix/local-time.ts'
 import { field } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
-import { icon } from '../layout.ts'
 import { barChart, briefReais } from './chart.ts'
 import { changeOf, figure, percentOf, type Wish } from './comparison.ts'
 import { sendCsv } from './csv.ts'
-import { chips } from './list-parts.ts'
-import { type Column, card, heading, money, table } from './parts.ts'
+import { fileLink, printButton } from './finance-parts.ts'
+import { periodChips } from './list-parts.ts'
+import { type Column, card, formatCount, heading, money, table } from './parts.ts'
 import { type PartFigures, type PeriodFigures, readPeriod } from './period-figures.ts'
 import {
   type Days,
@@ -97,8 +97,8 @@ async function show(visit: Visit): Promise<FastifyReply> {
   const texts = REPORTS[language]
   const asked = askedIn(visit)
   const read = asked.fault ? null : await readAll(visit, asked)
-  const file = html`<a class="button quiet slim" href="${url(`/reports.csv?${searchOf(asked)}`)}" download>${icon('download')}<span>${texts.csv}</span></a>`
-  const actions = html`<a class="button quiet slim" href="${url('/closing')}">${texts.closing}</a>${read && html`${file}<button type="button" class="button quiet slim js" data-print>${texts.print}</button>`}`
+  const file = fileLink(visit, '/reports.csv', Object.fromEntries(searchOf(asked)), texts.csv)
+  const actions = html`<a class="button quiet slim" href="${url('/closing')}">${texts.closing}</a>${read && html`${file}${printButton(texts.print)}`}`
   return visit.send({
     title: texts.title,
     here: 'reports',
@@ -115,13 +115,9 @@ const shownOf = (visit: Visit, read: Read): Html =>
 ${subscriptionsCard(visit, read)}${partsCard(visit, read)}`
 
 /** The choice of a period: one with a name, or the days of a form. */
-function periodCard({ language, url, query }: Visit, { name, days, fault }: Asked): Html {
+function periodCard(visit: Visit, { name, days, fault }: Asked): Html {
+  const { language, url, query } = visit
   const texts = REPORTS[language]
-  const periods = PERIODS.map((one) => ({
-    label: texts.names[one],
-    href: url(`/reports?period=${one}`),
-    isHere: one === name,
-  }))
   const day = (side: 'from' | 'to', wrong: string | null) =>
     field(
       {
@@ -138,7 +134,7 @@ function periodCard({ language, url, query }: Visit, { name, days, fault }: Aske
   const wrong = fault && texts.faults[fault]
   return card(
     null,
-    html`${chips(texts.periods, periods, language)}
+    html`${periodChips(visit, '/reports', {}, name)}
 <form class="filters" method="get" action="${url('/reports')}">${day('from', null)}${day('to', wrong)}<button class="button quiet slim">${texts.show}</button></form>`,
     'choose-period',
   )
@@ -160,8 +156,6 @@ function periodText({ language }: Visit, { days, compared: { from, to } }: Perio
 /** What one payment brings on average. */
 const ticketOf = ({ received: { sum, count } }: Figures): number =>
   count === 0 ? 0 : Math.round(sum / count)
-
-const numberOf = (count: number): string => new Intl.NumberFormat('pt-BR').format(count)
 
 function summary(visit: Visit, read: Read): Html {
   const { language } = visit
@@ -192,7 +186,7 @@ function conversionFigure({ language }: Visit, { conversion, conversionBefore }:
     title: texts.conversion,
     value: made === 0 ? '–' : percentOf(paid, made),
     change: made > 0 ? changeOf(shareOf(conversion), shareOf(conversionBefore), language) : null,
-    note: made === 0 ? texts.noCharges : texts.paid(numberOf(paid), numberOf(made)),
+    note: made === 0 ? texts.noCharges : texts.paid(formatCount(paid), formatCount(made)),
   })
 }
 
@@ -266,7 +260,7 @@ function partsCard({ language }: Visit, { asked, period }: Read): Html {
         of: ({ part }) => nameOf(part, asked.step),
         total: texts.total,
       },
-      column(texts.payments, ({ received }) => numberOf(received.count)),
+      column(texts.payments, ({ received }) => formatCount(received.count)),
       column(texts.received, ({ received }) => amountOf(received.sum)),
       column(texts.returned, ({ returned }) => amountOf(returned.sum)),
       column(texts.net, ({ net }) => amountOf(net)),
@@ -297,8 +291,8 @@ function kindsCard({ language }: Visit, { period: { all, before } }: Read): Html
         {
           title: texts.payments,
           kind: 'number',
-          of: ({ now }) => numberOf(now.count),
-          total: numberOf(all.received.count),
+          of: ({ now }) => formatCount(now.count),
+          total: formatCount(all.received.count),
         },
         {
           title: texts.amount,
@@ -326,7 +320,7 @@ function productsCard({ language }: Visit, { products }: Read): Html {
     texts.products,
     [
       { title: texts.product, kind: 'main', of: ({ name }) => html`<bdi>${name}</bdi>` },
-      { title: texts.quantity, kind: 'number', of: ({ quantity }) => numberOf(quantity) },
+      { title: texts.quantity, kind: 'number', of: ({ quantity }) => formatCount(quantity) },
       { title: texts.amount, kind: 'number', of: ({ sum }) => money(sum) },
     ],
     products,
@@ -348,10 +342,10 @@ function subscriptionsCard({ language, can, url }: Visit, { subscriptions }: Rea
     : texts.subscriptions
   const shown = [
     figure({ title: texts.mrr, value: money(mrr), note: texts.mrrHint }),
-    figure({ title: texts.active, value: numberOf(active) }),
-    figure({ title: texts.overdue, value: numberOf(overdue) }),
-    figure({ title: texts.started, value: numberOf(started) }),
-    figure({ title: texts.canceled, value: numberOf(canceled) }),
+    figure({ title: texts.active, value: formatCount(active) }),
+    figure({ title: texts.overdue, value: formatCount(overdue) }),
+    figure({ title: texts.started, value: formatCount(started) }),
+    figure({ title: texts.canceled, value: formatCount(canceled) }),
   ]
   return card(title, html`<div class="figures counts">${shown}</div>`)
 }

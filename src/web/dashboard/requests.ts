@@ -20,11 +20,13 @@ import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { copyable, sendForDevelopers } from './developers.ts'
 import { explainError } from './error-texts.ts'
-import { dayFilter, filterForm, searchFilter, selectFilter } from './filters.ts'
+import { dayFilter, filterHead, selectFilter } from './filters.ts'
 import { backLink } from './form-parts.ts'
+import { listCard } from './list-parts.ts'
 import {
   type Column,
   card,
+  idText,
   moment,
   notFound,
   nothing,
@@ -32,7 +34,6 @@ import {
   pager,
   pill,
   rowLink,
-  shortId,
   table,
 } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
@@ -84,8 +85,8 @@ async function list(visit: Visit): Promise<FastifyReply> {
   const isPart = next !== null && requests.length < PAGE_SIZE
   const body = html`<p class="soft">${texts.about}</p>
 ${wanted && notice(texts.notFound, 'warn')}
-${card(null, html`${filtersOf(visit, keys, operations)}${shown}${isPart && html`<p class="soft">${texts.searchedUntil} ${moment(timeOf(next))}.</p>`}`)}
-${pager(visit, next && suffixOf(next))}`
+${filtersOf(visit, keys, operations)}
+${listCard(html`${shown}${isPart && html`<p class="soft">${texts.searchedUntil} ${moment(timeOf(next))}.</p>`}${pager(visit, next && suffixOf(next))}`)}`
   return sendForDevelopers(visit, 'requests', { title: texts.title, body })
 }
 
@@ -102,14 +103,20 @@ function filtersOf(visit: Visit, keys: ApiKey[], operations: string[]): Html {
   const used = operations.map((value) => ({ value, label: value }))
   const named = keys.map(({ id, name }) => ({ value: suffixOf(id), label: name }))
   const controls = [
-    searchFilter(visit, 'id', filters.id),
     selectFilter(visit, 'status', filters.status, filters.allStatuses, classes),
     selectFilter(visit, 'operation', filters.operation, filters.allOperations, used),
     selectFilter(visit, 'key', filters.key, filters.allKeys, named),
     dayFilter(visit, 'from', filters.from),
     dayFilter(visit, 'to', filters.to),
   ]
-  return filterForm(visit, controls, 'filters even')
+  const box = {
+    name: 'id',
+    label: filters.id,
+    hint: filters.id,
+    value: visit.query.id ?? '',
+    find: filters.find,
+  }
+  return filterHead(visit, controls, { box })
 }
 
 /** The method and path of an operation, as in the reference. */
@@ -148,7 +155,7 @@ function columnsOf(visit: Visit, names: Map<Uuid, string>): Column<LoggedRequest
     { title: columns.at, kind: 'moment', of: ({ id }) => moment(timeOf(id)) },
     {
       title: columns.id,
-      of: ({ id }) => shortId(suffixOf(id), columns.id, visit.language),
+      of: ({ id }) => idText(suffixOf(id), columns.id, visit.language),
     },
   ]
 }
@@ -226,6 +233,7 @@ const pt = {
   } satisfies Record<StatusClass, string>,
   filters: {
     id: 'ID da requisição',
+    find: 'Buscar',
     status: 'Status',
     allStatuses: 'Todos',
     operation: 'Operação',
@@ -279,6 +287,7 @@ const en: Texts = {
   },
   filters: {
     id: 'Request ID',
+    find: 'Search',
     status: 'Status',
     allStatuses: 'All',
     operation: 'Operation',

@@ -14,7 +14,6 @@ import { searching } from './charge-filters.ts'
 import { stateOf as stateOfCharge } from './charges.ts'
 import { backLink, type FormFault, formButtons, tryForm } from './form-parts.ts'
 import { heading, moment, money, notice } from './parts.ts'
-import { DASHBOARD } from './texts.ts'
 import { UNMATCHED } from './unmatched-texts.ts'
 import type { Visit } from './visit.ts'
 
@@ -58,7 +57,10 @@ export async function askToSettle(
   const amount = formatReais(undecidedOf(payment))
   const found = text.trim() ? await findSettleable(visit, payment, text) : null
   const [charge] = found?.length === 1 ? found : []
-  const body = html`${backLink(visit, path, texts.paymentOf(amount))}${heading(texts.settleTitle)}
+  const back = charge
+    ? backLink(visit, `${path}/settle${here(visit)}`, texts.settleAnother)
+    : backLink(visit, path, texts.paymentOf(amount))
+  const body = html`${back}${heading(texts.settleTitle)}
 ${fault?.notice(visit.language)}${charge ? question(visit, payment, charge) : search(visit, payment, text, found)}`
   const status = fault ? { status: fault.problem.status } : {}
   return visit.send({ title: texts.settleTitle, here: 'unmatched', body, ...status })
@@ -111,8 +113,7 @@ function question(visit: Visit, payment: Payment, charge: Charge): Html {
   const texts = UNMATCHED[language]
   const path = `/unmatched/${payment.endToEndId}`
   const id = toPublic('charge', charge.id)
-  const back = html`<a class="button quiet" href="${visit.url(`${path}/settle${here(visit)}`)}">${DASHBOARD[language].back}</a>`
-  const fields = html`<input type="hidden" name="chargeId" value="${id}">${difference(visit, payment, charge)}${formButtons(texts.settle, back)}`
+  const fields = html`<input type="hidden" name="chargeId" value="${id}">${difference(visit, payment, charge)}${formButtons(texts.settle)}`
   const shown = facts([
     [
       texts.settleSearch,

@@ -25,9 +25,10 @@ import { type Html, html } from '../html.ts'
 import { BALANCE } from './balance-texts.ts'
 import { sendCsv, sendFile } from './csv.ts'
 import { findRefunded, linkOf, type Refunded } from './entry-links.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
-import { fileLink, printButton, slices, totals } from './finance-parts.ts'
-import { type Days, daysOrMonth, periodChips, spanOf } from './finance-periods.ts'
+import { dayFilter, filterHead, selectFilter } from './filters.ts'
+import { fileLink, givenOf, printButton, slices, totals } from './finance-parts.ts'
+import { type Days, daysOrMonth, periodOrMonth, spanOf } from './finance-periods.ts'
+import { periodChips } from './list-parts.ts'
 import { card, moment, money, notFound, nothing, pager } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -86,8 +87,7 @@ export async function statementCard(visit: Visit): Promise<Html> {
     null,
     html`<div class="heading"><h2>${texts.statement}</h2><div class="actions no-print">${files(visit, chosen)}</div></div>
 <p class="print-only">${texts.printed(company.name, formatDay(days.from), formatDay(days.to))}</p>
-${periodChips(visit, '/balance', days, { kept: movement ? { movement } : {} })}
-${filters(visit, days)}
+${headOf(visit)}
 ${summary(visit, chosen)}
 ${lines.length === 0 ? empty : tableOf(visit, shown, refunded)}
 ${pager(visit, next)}`,
@@ -103,21 +103,22 @@ function files(visit: Visit, { days, movement }: Chosen): Html {
   return html`${fileLink(visit, '/balance/movements.csv', filters, texts.csvFile)}${fileLink(visit, '/balance/movements.ofx', filters, texts.ofx)}${printButton(texts.print)}${entries}`
 }
 
-function filters(visit: Visit, days: Days): Html {
+function headOf(visit: Visit): Html {
   const texts = BALANCE[visit.language]
-  const { from = days.from, to = days.to } = visit.query
-  const filled = { ...visit, query: { ...visit.query, from, to } }
+  const given = givenOf(visit, ['movement', 'period', 'from', 'to'])
   const kinds = (Object.keys(MOVEMENTS) as Movement[]).map((value) => ({
     value,
     label: texts.movements[value],
   }))
-  const isFiltered = Boolean(visit.query.from || visit.query.to || visit.query.movement)
-  const form = filterForm(visit, [
+  const fields = [
     selectFilter(visit, 'movement', texts.movement, texts.allMovements, kinds),
-    dayFilter(filled, 'from', texts.from),
-    dayFilter(filled, 'to', texts.to),
-  ])
-  return html`<details class="no-print"${isFiltered && html` open`}><summary>${texts.filters}</summary>${form}</details>`
+    dayFilter(visit, 'from', texts.from),
+    dayFilter(visit, 'to', texts.to),
+  ]
+  return filterHead(visit, fields, {
+    kept: { period: given.period },
+    periods: periodChips(visit, '/balance', given, periodOrMonth(given)),
+  })
 }
 
 /** If only one kind of movement is shown, the balances do not follow from it, and are left out. */

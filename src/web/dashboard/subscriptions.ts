@@ -34,7 +34,15 @@ import { recordFile, sendCsv } from './csv.ts'
 import { searchCustomers } from './customers.ts'
 import { fileLink, slices } from './finance-parts.ts'
 import { backLink, confirmation, type FormFault, tabs, tryForm } from './form-parts.ts'
-import { type Count, countOf, findForm, listCard, listHead, toList } from './list-parts.ts'
+import {
+  type Count,
+  chosenChips,
+  countOf,
+  findForm,
+  listCard,
+  listHead,
+  toList,
+} from './list-parts.ts'
 import {
   card,
   doneNotice,
@@ -100,7 +108,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
 ${listHead(
   searchForm(visit, text),
   choiceTabs(visit, choice, counts),
-  html`<div class="chip-row">${text && html`<a class="chip" href="${visit.url('/subscriptions')}">${texts.clear}</a>`}${await savedViews(visit, 'subscriptions', urlFilters(visit))}</div>`,
+  html`<div class="chip-row">${chosenChips(visit, [], text ? visit.url('/subscriptions') : null)}${await savedViews(visit, 'subscriptions', urlFilters(visit))}</div>`,
 )}
 ${listCard(html`${shown.length === 0 ? none : listOf(visit, shown, open)}${pager(visit, next)}`)}`,
   })
@@ -180,7 +188,13 @@ function searchForm(visit: Visit, text: string): Html {
     find: texts.search,
   }
   const kept: Record<string, string> = state ? { state } : {}
-  return findForm(visit, '/subscriptions', { box, kept, fields: [], inUse: 0, isOpen: false })
+  return findForm(visit, visit.url('/subscriptions'), {
+    box,
+    kept,
+    fields: [],
+    inUse: 0,
+    isOpen: false,
+  })
 }
 
 /** So many lines of a file are written before other requests are served. */

@@ -19,7 +19,7 @@ import { icon } from '../layout.ts'
 import { secure } from '../security.ts'
 import { barChart, briefReais } from './chart.ts'
 import { changeOf, figure, percentOf, type Wish } from './comparison.ts'
-import { heading, moment, money, notice } from './parts.ts'
+import { formatCount, heading, moment, money, notice } from './parts.ts'
 import { type PeriodFigures, readPeriod } from './period-figures.ts'
 import { type Days, periodOf } from './periods.ts'
 import { makeLink } from './record-pages.ts'
@@ -121,11 +121,10 @@ ${sum === 0 && period.before.received.sum === 0 ? html`<p class="soft">${texts.n
 
 function showConversion({ language }: Visit, { made, paid }: Conversion, length: Length): Html {
   const texts = TODAY[language]
-  const written = (count: number) => count.toLocaleString('pt-BR')
   const content =
     made === 0
       ? html`<p class="soft">${texts.noConversion(length)}</p>`
-      : html`<strong class="big">${percentOf(paid, made)}</strong><meter min="0" max="${made}" value="${paid}" aria-label="${texts.conversion(length)}"></meter><p class="soft small">${texts.conversionText(written(paid), written(made))}</p>`
+      : html`<strong class="big">${percentOf(paid, made)}</strong><meter min="0" max="${made}" value="${paid}" aria-label="${texts.conversion(length)}"></meter><p class="soft small">${texts.conversionText(formatCount(paid), formatCount(made))}</p>`
   return html`<section class="card conversion"><h2>${texts.conversion(length)}</h2>${content}</section>`
 }
 

@@ -81,6 +81,7 @@ const pt = {
   settleSearchHint: 'ID da cobrança, sua referência, nome, CPF/CNPJ ou valor.',
   settleSearchButton: 'Buscar',
   settleNone: 'Nenhuma cobrança em aberto ou expirada foi encontrada.',
+  settleAnother: 'Escolher outra cobrança',
   settleChoose: 'Escolha uma destas cobranças:',
   settleText:
     'A cobrança fica paga por este pagamento, o webhook é avisado e o comprovante é enviado, como em qualquer pagamento. Isto não pode ser desfeito.',
@@ -192,6 +193,7 @@ const en: Texts = {
   settleSearchHint: 'ID of the charge, your reference, name, CPF/CNPJ or amount.',
   settleSearchButton: 'Search',
   settleNone: 'No open or expired charge was found.',
+  settleAnother: 'Choose another charge',
   settleChoose: 'Choose one of these charges:',
   settleText:
     'The charge is paid by this payment, your webhook is informed and the receipt is sent, as for any payment. This cannot be undone.',

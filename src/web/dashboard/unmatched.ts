@@ -127,7 +127,13 @@ function searchForm(visit: Visit, text: string, status: UnmatchedState): Html {
   const { searchButton: find, searchHint: hint, searchLabel: label } = texts
   const kept: Record<string, string> = status === 'UNMATCHED' ? {} : { status }
   const box = { name: 'q', label, hint, value: text, find }
-  return findForm(visit, '/unmatched', { box, kept, fields: [], inUse: 0, isOpen: false })
+  return findForm(visit, visit.url('/unmatched'), {
+    box,
+    kept,
+    fields: [],
+    inUse: 0,
+    isOpen: false,
+  })
 }
 
 /** How much money waits for a decision. */

@@ -1,4 +1,5 @@
 import type { Language } from '../../lib/language.ts'
+import { formatCount } from './parts.ts'
 
 const pt = {
   title: 'Webhooks',
@@ -60,7 +61,7 @@ const pt = {
   health: {
     title: 'Desempenho',
     hint: (count: number) =>
-      `Tentativas das ${new Intl.NumberFormat('pt-BR').format(count)} entregas mais recentes, no momento de cada uma.`,
+      `Tentativas das ${formatCount(count)} entregas mais recentes, no momento de cada uma.`,
     rate: 'Aceitas',
     latency: 'Tempo de resposta (mediana)',
     counted: 'Tentativas',
@@ -155,7 +156,7 @@ const en: Texts = {
   health: {
     title: 'Performance',
     hint: (count) =>
-      `Attempts of the ${new Intl.NumberFormat('pt-BR').format(count)} newest deliveries, each at its own time.`,
+      `Attempts of the ${formatCount(count)} newest deliveries, each at its own time.`,
     rate: 'Accepted',
     latency: 'Response time (median)',
     counted: 'Attempts',

@@ -17,6 +17,7 @@ import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import { type Bar, barChart } from './chart.ts'
+import { tenthsOf, writeTenths } from './comparison.ts'
 import { deliveryTable, stateOf } from './deliveries.ts'
 import { copyable, sendBelow, sendForDevelopers } from './developers.ts'
 import { EVENT_WORDS } from './event-texts.ts'
@@ -194,8 +195,8 @@ function healthCard({ language }: Visit, health: Health | null): Html | null {
     heading: heading[health.each],
     bars: bars(rateOf),
     series: { value: texts.rate },
-    brief: writeRate,
-    write: writeRate,
+    brief: writeTenths,
+    write: writeTenths,
   }
   const latency = {
     id: 'latency',
@@ -207,21 +208,18 @@ function healthCard({ language }: Visit, health: Health | null): Html | null {
     write: writeTime,
   }
   const figures = facts([
-    [texts.rate, html`<strong>${writeRate(rateOf(health))}</strong>`],
+    [texts.rate, html`<strong>${writeTenths(rateOf(health))}</strong>`],
     [texts.latency, html`<strong>${writeTime(health.median_ms)}</strong>`],
     [texts.counted, texts.attempts(health.attempts)],
   ])
   return card(
     texts.title,
-    html`<p class="soft small">${texts.hint(HEALTH_DELIVERIES)}</p>${figures}<div class="columns">${barChart(rate, language)}${barChart(latency, language)}</div>`,
+    html`<p class="soft small">${texts.hint(HEALTH_DELIVERIES)}</p>${figures}${barChart(rate, language)}${barChart(latency, language)}`,
   )
 }
 
-/** Tenths of a percent. */
 const rateOf = ({ attempts, accepted }: Pick<HealthPart, 'attempts' | 'accepted'>): number =>
-  Math.floor((accepted / attempts) * 1000)
-
-const writeRate = (tenths: number): string => `${String(tenths / 10).replace('.', ',')} %`
+  tenthsOf(accepted, attempts)
 
 const writeTime = (time_ms: number): string =>
   time_ms < 1000

@@ -102,7 +102,9 @@ function whatNext(visit: Visit, withdrawal: ShownWithdrawal): string {
   const { status, expiresAt, failureReason } = withdrawal
   const { language, company, app } = visit
   const texts = WITHDRAWALS[language]
-  if (awaitsOnlyApproval(withdrawal)) return APPROVALS[language].waits
+  if (awaitsOnlyApproval(withdrawal)) {
+    return withdrawal.heldUntil ? APPROVALS[language].held : APPROVALS[language].waits
+  }
   if (status === 'PENDING_OTP') {
     const email = maskEmail(codeEmailOf(company, app.systemClock.now()))
     return texts.awaitsCode(email, formatMoment(new Date(expiresAt!)))
@@ -283,8 +285,9 @@ async function approvalCard(
 ): Promise<Html> {
   const { app, company, language, person } = visit
   const texts = APPROVALS[language]
-  const { requestedBy, confirmedAt, otpExpiresAt } = withdrawal
-  const until = confirmedAt !== null && texts.until(formatMoment(otpExpiresAt))
+  const { requestedBy, confirmedAt, otpExpiresAt, heldUntil } = withdrawal
+  const what = heldUntil ? texts.heldUntil : texts.until
+  const until = confirmedAt !== null && what(formatMoment(otpExpiresAt))
   if (mayDecide) {
     return card(texts.approval, html`<p>${texts.ask} ${until}</p>${decision(visit, withdrawal)}`)
   }

@@ -11,7 +11,7 @@ const pt = {
   print: 'Imprimir',
   from: 'De',
   to: 'Até',
-  allStates: 'Todas as situações',
+  allStates: 'Todos',
   noneFound: 'Nenhum saque corresponde aos filtros.',
   payout: 'Repasse a recebedor',
   /** Above the list. */
@@ -115,7 +115,7 @@ const en: Texts = {
   print: 'Print',
   from: 'From',
   to: 'To',
-  allStates: 'All states',
+  allStates: 'All',
   noneFound: 'No withdrawal matches the filters.',
   payout: 'Payout to a recipient',
   totals: {

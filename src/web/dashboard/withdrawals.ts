@@ -19,10 +19,11 @@ import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { APPROVALS } from './approvals-texts.ts'
 import { sendCsv } from './csv.ts'
-import { dayFilter, filterForm, selectFilter } from './filters.ts'
+import { dayFilter, filterHead } from './filters.ts'
 import { FINANCE, fileLink, givenOf, slices, totals } from './finance-parts.ts'
-import { givenDays, periodChips } from './finance-periods.ts'
+import { givenDays } from './finance-periods.ts'
 import { backLink, type FormFault, tryForm } from './form-parts.ts'
+import { listCard, periodChips, statusTabs, toList } from './list-parts.ts'
 import {
   type Column,
   card,
@@ -36,6 +37,7 @@ import {
   rowLink,
   table,
 } from './parts.ts'
+import { periodIn } from './periods.ts'
 import { DASHBOARD } from './texts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { type ShownWithdrawal, statePill, withdrawalRoutes } from './withdrawal.ts'
@@ -46,7 +48,7 @@ import { withdrawnRoutes } from './withdrawn.ts'
 const PAGE_SIZE = 25
 /** So many lines of a file are written before other requests are served. */
 const SLICE = 100
-const FILTERS = ['status', 'from', 'to'] as const
+const FILTERS = ['status', 'period', 'from', 'to'] as const
 
 /** The filters of the URL. */
 function filterOf(visit: Visit): WithdrawalFilter {
@@ -65,7 +67,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const after = fromPublic('wd', query.after ?? '')
   const [found, sums, pending] = await Promise.all([
     list(app.db, company.id, { ...filter, limit: PAGE_SIZE + 1, after }, now),
-    sumByState(app.db, company.id, filter, now),
+    sumByState(app.db, company.id, { ...filter, status: null }, now),
     findPending(visit),
   ])
   const shown = found.slice(0, PAGE_SIZE).map((one) => showView(one, now))
@@ -81,26 +83,26 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     fileLink(visit, '/balance/withdrawals.csv', given, texts.csv),
     approvals,
   ]
-  const kept = filter.status ? { status: filter.status } : {}
-  const body = html`${toBalance(visit)}
+  const ofState = filter.status ? sums.filter(({ status }) => status === filter.status) : sums
+  const body = html`${toList(visit)}${toBalance(visit)}
 ${heading(texts.title, actions)}
 ${pending && pendingNotice(visit, pending)}
-${periodChips(visit, '/balance/withdrawals', givenDays(visit), { kept, hasAll: true })}
-${card(
-  null,
-  html`${filters(visit)}${sumsOf(visit, sums)}${table(texts.title, columnsOf(visit), shown, empty)}${pager(visit, next)}`,
+${headOf(visit, given, sums)}
+${listCard(
+  html`${sumsOf(visit, ofState)}${table(texts.title, columnsOf(visit), shown, empty)}${pager(visit, next)}`,
 )}`
   return visit.send({ title: texts.title, body, here: 'balance', ...FINANCE })
 }
 
-function filters(visit: Visit): Html {
-  const texts = WITHDRAWALS[visit.language]
-  const states = STATUSES.map((value) => ({ value, label: texts.states[value] }))
-  return filterForm(visit, [
-    selectFilter(visit, 'status', texts.columns.status, texts.allStates, states),
-    dayFilter(visit, 'from', texts.from),
-    dayFilter(visit, 'to', texts.to),
-  ])
+function headOf(visit: Visit, given: Record<string, string>, counts: StateSum[]): Html {
+  const { columns, allStates: all, states: words, from, to } = WITHDRAWALS[visit.language]
+  const fields = [dayFilter(visit, 'from', from), dayFilter(visit, 'to', to)]
+  const path = '/balance/withdrawals'
+  return filterHead(visit, fields, {
+    kept: { status: given.status, period: given.period },
+    tabs: statusTabs(visit, path, given, { label: columns.status, all, words, counts }),
+    periods: periodChips(visit, path, given, periodIn(given)),
+  })
 }
 
 /** What was sent, what is under way, and apart from both what was not sent. */

@@ -34,6 +34,7 @@ import {
 } from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
+import { manyNotice, pickBar, pickBox } from './many-companies.ts'
 import { byId, emptyList, momentOrNever, pageOf, partOf, searchForm } from './parts.ts'
 import { companyLink } from './shell.ts'
 import { OPERATOR } from './texts.ts'
@@ -57,9 +58,10 @@ async function list(visit: OperatorVisit): Promise<FastifyReply> {
   const { shown, next } = pageOf(found, byId)
   const companies = await withMoney(visit, shown)
   const title = texts.sections.companies
-  const body = html`${heading(title)}${searchForm(visit, '/companies', texts.companies.placeholder)}
-<section class="card">${companies.length === 0 ? emptyList(visit) : tableOf(visit, companies)}${pager(visit, next)}</section>`
-  return visit.send({ title, here: 'companies', body })
+  const create = html`<a class="button slim" href="${visit.url('/companies/new')}">${texts.many.create}</a>`
+  const body = html`${heading(title, create)}${manyNotice(visit)}${searchForm(visit, '/companies', texts.companies.placeholder)}
+<section class="card">${companies.length === 0 ? emptyList(visit) : html`${tableOf(visit, companies)}${pickBar(visit)}`}${pager(visit, next)}</section>`
+  return visit.send({ title, here: 'companies', body, scripts: ['list.js'] })
 }
 
 async function withMoney({ app }: OperatorVisit, listed: ListedCompany[]): Promise<Shown[]> {
@@ -101,6 +103,11 @@ function tableOf(visit: OperatorVisit, companies: Shown[]): Html {
   return table(
     sections.companies,
     [
+      {
+        title: html`<span class="hide">${OPERATOR[language].many.picked}</span>`,
+        kind: 'pick',
+        of: (one: Shown) => pickBox(visit, one),
+      },
       { title: company, kind: 'main', of: (one: Shown) => companyLink(visit, one.id, one.name) },
       {
         title: texts.mode,

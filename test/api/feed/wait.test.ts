@@ -4,7 +4,7 @@ import { LISTENER } from '../../../src/core/companies/announce.ts'
 import { type Event, emit, testEvent } from '../../../src/core/events.ts'
 import { createFeedWaits } from '../../../src/core/feed/waits.ts'
 import { newId, toPublic } from '../../../src/lib/ids.ts'
-import { purgeDeliveries } from '../../../src/worker/webhooks.ts'
+import { removeOld } from '../../../src/worker/retention.ts'
 import { type Client, payer, startApi, type TestApi } from '../../support/api.ts'
 import { until } from '../../support/until.ts'
 import { makeReceiver, openDeliveryWorker } from '../../support/webhooks.ts'
@@ -300,12 +300,12 @@ test('a replay shows 10,000 events again, for a week', async () => {
     return (await api.rows<{ count: number }>(text, [companyId]))[0]!.count
   }
   assert.deepEqual([await count('redeliveries'), await count('followed_feeds')], [10_000, 1])
-  await purgeDeliveries(api.app)
+  await removeOld(api.app)
   assert.deepEqual([await count('redeliveries'), await count('followed_feeds')], [10_000, 1])
   const older = "set written_at = now() - interval '7 days 1 s' where company_id = $1"
   await api.rows(`update redeliveries ${older}`, [companyId])
   await api.rows('update followed_feeds set until = now() where company_id = $1', [companyId])
-  await purgeDeliveries(api.app)
+  await removeOld(api.app)
   assert.deepEqual([await count('redeliveries'), await count('followed_feeds')], [0, 0])
 })
 

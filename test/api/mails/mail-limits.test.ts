@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { beforeEach, test } from 'node:test'
 import { readConfig } from '../../../src/config.ts'
 import { sendDueMails } from '../../../src/worker/mail.ts'
-import { TASKS } from '../../../src/worker/worker.ts'
+import { removeOld } from '../../../src/worker/retention.ts'
 import { type Client, payer, startApi, type TestApi } from '../../support/api.ts'
 import { makePaid } from '../../support/payments.ts'
 import { secretOf, temporaryFolder } from '../../support/process.ts'
@@ -147,9 +147,8 @@ test('several senders at once do not pass a limit together', async () => {
 test('budgets that are whole again are removed, others are kept', async () => {
   await sendLinks(await api.client(), ['maria@example.com'])
   await send()
-  const purge = TASKS.find(({ name }) => name === 'purge what is done')!
   const purged = async () => {
-    if ('run' in purge) await purge.run(api.app, new AbortController().signal)
+    await removeOld(api.app)
     return (await api.peopleRows('select from mail_budgets')).length
   }
   assert.equal(await purged(), 3)

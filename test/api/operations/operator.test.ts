@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { Registry } from 'prom-client'
+import { countRestarts } from '../../../src/processes/machine.ts'
 import { startApi } from '../../support/api.ts'
 import { cloneDatabase } from '../../support/database.ts'
 import { longTest, variants } from '../../support/long.ts'
@@ -25,7 +27,9 @@ test('strangers learn whether the service is ready, and operators why and how it
 
 test('the guide to operation names every metric of ours, and none that does not exist', async () => {
   const api = await startApi()
-  const { text } = await api.operator('/metrics')
+  const machine = new Registry()
+  countRestarts(machine, { onRestart: () => {} })
+  const text = `${(await api.operator('/metrics')).text}\n${await machine.metrics()}`
   const ours = [...text.matchAll(/^# TYPE (vintem_\w+) /gm)].map(([, name]) => name)
   const guide = readFileSync(join(import.meta.dirname, '../../../docs/operating.md'), 'utf8')
   const named = guide.match(/\bvintem_\w+/g) ?? []

@@ -7,7 +7,8 @@ import { newId } from '../../../src/lib/ids.ts'
 import { MAX_IN_ACCOUNT } from '../../../src/provider/simulator/records.ts'
 import { collectDue, processDueCallbacks, watchWebhooks } from '../../../src/worker/due.ts'
 import { guarded, workOff } from '../../../src/worker/loop.ts'
-import { clearQueue, purgeDeliveries } from '../../../src/worker/webhooks.ts'
+import { removeOld } from '../../../src/worker/retention.ts'
+import { clearQueue } from '../../../src/worker/webhooks.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { approvedSubscription } from '../../support/billing.ts'
 import { makePaid } from '../../support/payments.ts'
@@ -77,7 +78,7 @@ test('a company whose records cannot be changed keeps nobody else waiting in tas
   await makeDue(well)
   const tables = ['delivery_log', 'webhooks', 'simulated_collections']
   await poisonRows(api, sick.company.id, tables)
-  const tasks = [clearQueue, purgeDeliveries, watchWebhooks.run, collectDue.run]
+  const tasks = [clearQueue, removeOld, watchWebhooks.run, collectDue.run]
   for (const task of tasks) await task(app)
   assert.deepEqual(await isDone(well), all(true))
   assert.deepEqual(await isDone(sick), all(false))
@@ -86,7 +87,7 @@ test('a company whose records cannot be changed keeps nobody else waiting in tas
   assert.deepEqual(aside.map(({ task }) => task).sort(), [
     'clear the queue',
     'collect at the simulated bank',
-    'purge deliveries',
+    'remove old data',
     'watch webhooks',
   ])
   await cure(api)

@@ -206,13 +206,67 @@ test('whoever has paid late is not asked to pay again, until the money has gone 
   const [charge] = await charges(client)
   await expire()
   const endToEndId = await pay(api, charge.brCode)
-  assert.doesNotMatch((await get(url)).text, BUTTON)
+  const { text } = await get(url)
+  assert.match(text, /Pagamento em análise/)
+  assert.doesNotMatch(text, BUTTON)
   assert.equal((await renew(url)).status, 409)
   assert.equal((await charges(client)).length, 1)
   const back = await client.post(`/payment/unmatched/${endToEndId}/refund`, {})
   assert.equal(back.status, 201, back.text)
   await runTasks(api)
   assert.match((await get(url)).text, BUTTON)
+})
+
+const stateAt = async (url: string) =>
+  ((await (await fetch(`${url}/status`)).json()) as { state: string }).state
+
+/** A charge that has expired twice, and the page of the one that is open in its place. */
+async function renewedTwice(client: Client) {
+  const url = await linkTo(api, client, { total: 5000, expiresIn: 60 })
+  await post(url)
+  const [old] = await charges(client)
+  await expire()
+  const second = api.url + (await renew(url)).to
+  await expire()
+  return { url, old, page: api.url + (await renew(second)).to }
+}
+
+test('who pays an old code late is not asked to pay the new one, until the money has gone back', async () => {
+  const client = await api.client()
+  const { url, old, page } = await renewedTwice(client)
+  assert.equal(await stateAt(page), 'open')
+  const endToEndId = await pay(api, old.brCode)
+  assert.equal(await stateAt(page), 'checking')
+  const { text } = await get(page)
+  assert.match(text, /Pagamento em análise.*Não pague de novo/s)
+  const [{ id, brCode }] = await charges(client)
+  assert.ok(!text.includes(brCode))
+  assert.equal((await get(url)).to, new URL(page).pathname)
+  const owner = await signIn(api, client.company)
+  const told = (await owner.get(`/charges/${id}`)).text
+  assert.match(told, /Ela continua em aberto\..*Não pague de novo enquanto isso/s)
+  await expire(1900)
+  assert.equal(await stateAt(page), 'checking')
+  assert.equal((await renew(page)).status, 409)
+  assert.doesNotMatch((await owner.get(`/charges/${id}`)).text, /peça um novo link/)
+  const back = await client.post(`/payment/unmatched/${endToEndId}/refund`, {})
+  assert.equal(back.status, 201, back.text)
+  await runTasks(api)
+  assert.equal(await stateAt(page), 'expired')
+  assert.match((await get(page)).text, BUTTON)
+})
+
+test('if a late Pix settles the charge that it named, the new one leads to its receipt', async () => {
+  const client = await api.client()
+  const { url, old, page } = await renewedTwice(client)
+  const endToEndId = await pay(api, old.brCode)
+  const accepted = { chargeId: old.id }
+  const { status } = await client.post(`/payment/unmatched/${endToEndId}/accept`, accepted)
+  assert.equal(status, 200)
+  assert.equal(await stateAt(page), 'paid')
+  assert.equal((await get(page)).to, new URL(url).pathname)
+  assert.match((await get(url)).text, /Pagamento [^<]*confirmado/)
+  assert.equal((await renew(page)).to, new URL(page).pathname)
 })
 
 test('at a real bank a new charge has a code of the bank, and only one is open', async () => {

@@ -3,7 +3,8 @@ import { test } from 'node:test'
 import { FAILURES_BEFORE_PAUSE } from '../../../src/core/webhooks/rules.ts'
 import { addFailures } from '../../../src/core/webhooks/store.ts'
 import { watchWebhooks } from '../../../src/worker/due.ts'
-import { clearQueue, purgeDeliveries } from '../../../src/worker/webhooks.ts'
+import { removeOld } from '../../../src/worker/retention.ts'
+import { clearQueue } from '../../../src/worker/webhooks.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import { lettersOf } from '../../support/mail.ts'
 import { type Receiver, startReceiver } from '../../support/receiver.ts'
@@ -219,7 +220,7 @@ test('ended deliveries are kept as long as configured, and waiting ones until th
   answerWith(receiver, 500)
   await sendOne(client, webhook)
   api.clock.advance(10 * DAY_S - 1)
-  await purgeDeliveries(api.app)
+  await removeOld(api.app)
   const { body } = await client.get(`/webhook/${webhook.id}/deliveries`)
   assert.deepEqual(
     body.data.map(({ id, status }: Any) => [id === young.id, status]),
@@ -242,7 +243,7 @@ test('rows of a deleted webhook in the log are purged with the rest', async () =
   await sendOne(client, one.webhook)
   await sendOne(client, two.webhook)
   await api.rows('delete from webhooks where id = $1', [one.webhook.id])
-  await purgeDeliveries(api.app)
+  await removeOld(api.app)
   const rows = await api.rows('select webhook_id from delivery_log where company_id = $1', [
     client.company.id,
   ])

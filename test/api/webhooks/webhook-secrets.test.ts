@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createHmac } from 'node:crypto'
 import { test } from 'node:test'
-import { purgeDeliveries } from '../../../src/worker/webhooks.ts'
+import { removeOld } from '../../../src/worker/retention.ts'
 import { type Client, startApi } from '../../support/api.ts'
 import type { Received, Receiver } from '../../support/receiver.ts'
 import { makeReceiver, openDeliveryWorker } from '../../support/webhooks.ts'
@@ -114,9 +114,9 @@ test('a secret that no longer signs is deleted, one that still signs is not', as
     return row!.previous_secret_sealed
   }
   api.clock.advance(DAY_S - 1)
-  await purgeDeliveries(api.app)
+  await removeOld(api.app)
   assert.ok(await previous())
   api.clock.advance(1)
-  await purgeDeliveries(api.app)
+  await removeOld(api.app)
   assert.equal(await previous(), null)
 })

@@ -1,0 +1,66 @@
+import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { type Config, secretFilesOf } from '../config.ts'
+import type { Finding } from './finding.ts'
+
+const MIB = 1024 * 1024
+const LOW_SPACE_MIB = 1024
+const NO_SPACE_MIB = 100
+/** Requests, deliveries and mails may have about so many connections at once. */
+const MIN_FILES = 4096
+
+/** Who else may read or write a file or folder. */
+const OTHERS_READ = 0o044
+const OTHERS_WRITE = 0o022
+
+/** Files with secrets that others may read, and folders of ours in which they may write. */
+export function inspectRights(
+  { dataDir, local }: Pick<Config, 'dataDir' | 'local'>,
+  secretFiles: string[] = secretFilesOf(),
+): Finding {
+  // Windows has no such rights, and says that all may read.
+  if (process.platform === 'win32') return ['ok', 'Windows has rights of another kind.']
+  const own = local ? [join(dataDir, 'secret.key'), join(dataDir, 'sandbox.json')] : []
+  const readable = [...secretFiles, ...own].filter((path) => grants(path, OTHERS_READ))
+  const writable = [...secretFiles, ...own, dataDir].filter((path) => grants(path, OTHERS_WRITE))
+  const found: string[] = []
+  if (readable.length > 0) {
+    found.push(`Other users of this machine can read ${readable.join(', ')}: chmod 600.`)
+  }
+  if (writable.length > 0) {
+    found.push(`Other users of this machine can change ${writable.join(', ')}: chmod go-w.`)
+  }
+  return found.length === 0
+    ? ['ok', 'Only its user can read the secrets.']
+    : ['failed', found.join(' ')]
+}
+
+const grants = (path: string, rights: number): boolean =>
+  existsSync(path) && (statSync(path).mode & rights) !== 0
+
+/** The space of the data directory: a database in local mode, and mails as files. */
+export function inspectSpace({ dataDir }: Pick<Config, 'dataDir'>): Finding {
+  if (!existsSync(dataDir)) return ['ok', `${dataDir} does not exist yet.`]
+  const { bavail, bsize, ffree } = statfsSync(dataDir)
+  return judgeSpace(dataDir, Math.floor((bavail * bsize) / MIB), ffree)
+}
+
+/** `files`: how many can still be made. Some file systems have no limit, and say 0. */
+export function judgeSpace(folder: string, free_mib: number, files: number): Finding {
+  const detail = `${folder} has ${free_mib} MiB free.`
+  if (free_mib < NO_SPACE_MIB) return ['failed', `${detail} Free some space now.`]
+  if (files > 0 && files < 1000)
+    return ['failed', `${folder} has room for ${files} files: remove some.`]
+  return free_mib < LOW_SPACE_MIB ? ['warning', `${detail} Free some space soon.`] : ['ok', detail]
+}
+
+/** How many files and connections a process may open. Node has raised it as far as it may. */
+export function inspectFileLimit(path = '/proc/self/limits'): Finding {
+  if (!existsSync(path)) return ['ok', 'The system does not say how many files may be open.']
+  const [, most] = /^Max open files\s+(\d+)/m.exec(readFileSync(path, 'utf8')) ?? []
+  if (most === undefined || Number(most) >= MIN_FILES) return ['ok', 'Enough files may be open.']
+  return [
+    'warning',
+    `Only ${most} files may be open, and each connection is one: set LimitNOFILE=65536 in the unit, or ulimit -n.`,
+  ]
+}

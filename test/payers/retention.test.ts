@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { readConfig } from '../../src/config.ts'
+import { sendDefenses } from '../../src/worker/due.ts'
+import { daysOf, KEPT, removeOld } from '../../src/worker/retention.ts'
+import { startApi } from '../support/api.ts'
+import { decide, openDispute } from '../support/disputes.ts'
+import { makePaid } from '../support/payments.ts'
+import { secretOf } from '../support/process.ts'
+
+const api = await startApi({
+  CALLBACK_RETENTION_DAYS: '5',
+  MAIL_RETENTION_DAYS: '7',
+  DEFENSE_RETENTION_DAYS: '10',
+})
+const DAY_S = 86_400
+
+test('what is kept for how long is what docs/operating.md says', () => {
+  const config = readConfig({ SECRET_KEY: secretOf('x') })
+  const said = readFileSync('docs/operating.md', 'utf8')
+  for (const kind of KEPT) {
+    const days = daysOf(kind, config)
+    const kept = days === null ? 'until it ends' : `${days} days?`
+    assert.match(said, new RegExp(`\\| ${kind.name} \\| ${kept}`), kind.name)
+  }
+})
+
+test('callbacks, mails and defenses go when they are as old as was set, and not before', async () => {
+  const client = await api.client()
+  const { endToEndId } = await makePaid(api, client, 1990)
+  const { id } = await openDispute(client, endToEndId)
+  const content = Buffer.from('%PDF-1.7').toString('base64')
+  const defense = { text: 'Entregue.', files: [{ name: 'nota.pdf', content }] }
+  const reply = await client.post(`/dispute/${id}/defense`, defense)
+  assert.equal(reply.status, 200, reply.text)
+  await sendDefenses.run(api.app)
+  await decide(client, id, 'won')
+  await api.rows(
+    `update mails set finished_at = $2, outcome = 'SENT', sealed = null where company_id = $1`,
+    [client.company.id, api.clock.now()],
+  )
+  const counts = async () => {
+    await removeOld(api.app)
+    const [row] = await api.rows<Record<string, number>>(
+      `select (select count(*) from bank_callbacks where company_id = $1
+           and processed_at is not null) > 0 as callbacks,
+         (select count(*) from mails where company_id = $1) > 0 as mails,
+         (select count(*) from disputes where company_id = $1 and defense_sealed is not null) > 0
+           as defenses,
+         (select count(*) from dispute_files where company_id = $1) > 0 as files`,
+      [client.company.id],
+    )
+    return Object.values(row!)
+  }
+  api.clock.advance(5 * DAY_S - 1)
+  assert.deepEqual(await counts(), [true, true, true, true])
+  api.clock.advance(2)
+  assert.deepEqual(await counts(), [false, true, true, true])
+  api.clock.advance(2 * DAY_S)
+  assert.deepEqual(await counts(), [false, false, true, true])
+  api.clock.advance(3 * DAY_S)
+  assert.deepEqual(await counts(), [false, false, false, false])
+  const { status, defense: shown } = (await client.get(`/dispute/${id}`)).body.data
+  assert.deepEqual([status, shown?.text ?? null], ['WON', null], 'that there was one stays')
+})
+
+test('if one kind cannot be removed, the others are', async () => {
+  const failed = new Error('no')
+  let done = 0
+  const kind = { name: 'x', days: 1, every_ms: 1 } as const
+  const kinds = [
+    { ...kind, remove: () => Promise.reject(failed) },
+    { ...kind, remove: async () => void done++ },
+  ]
+  await assert.rejects(removeOld(api.app, undefined, kinds), failed)
+  assert.equal(done, 1)
+})
