@@ -164,7 +164,8 @@ async function lookAtWork({
   complaints,
   plan,
 }: Aftermath): Promise<Partial<Findings>> {
-  const { payments, withdrawals, disputes, resent } = scene.journal
+  const { payments, withdrawals, disputes, resent, wrongCodes } = scene.journal
+  const isMoved = plan.strokes.some(({ fault }) => fault.needs.includes('clock'))
   const ends = (state: string) => withdrawals.filter((one) => one.state === state).length
   const mails = [
     ['withdrawal-code', withdrawals.length + resent],
@@ -175,13 +176,15 @@ async function lookAtWork({
     ['bank-return', disputes.filter(({ state }) => state === 'LOST').length],
   ] as const
   const wanted = mails.flatMap(([kind, count]) => (count > 0 ? [`${kind} SENT ${count}`] : []))
-  const { missing, unexpected } = expected.compare(wanted, await stored.storedMails(app))
+  const sent = await stored.storedMails(app, isMoved)
+  const { missing, unexpected } = expected.compare(wanted, sent)
   const isQuiet = plan.strokes.every(({ fault }) => fault.isQuiet)
   return {
     wrong: [
       ...leftovers.map((one) => `still to be done: ${one}`),
       ...missing.map((one) => `mails are not: ${one}`),
       ...unexpected.map((one) => `mails are: ${one}`),
+      ...(wrongCodes > 0 && !isMoved ? [`${wrongCodes} codes of the newest mail are wrong`] : []),
       ...(badExits > 0 ? [`${badExits} processes did not end as they should`] : []),
       ...(isQuiet ? complaints.filter((one) => !AWAY.test(one)) : []).map(
         (one) => `logged: ${one}`,

@@ -14,6 +14,8 @@ export type Journal = {
   subscriptions: Subscribed[]
   /** Codes that were sent again, because the first did not arrive. */
   resent: number
+  /** Codes that were not those of the last mail. */
+  wrongCodes: number
   /** Requests under a key of their own, and charges of batches, which have one too. */
   keys: number
   /** Each has a key that says only that it has begun. */
@@ -101,6 +103,7 @@ export const emptyJournal = (): Journal => ({
   withdrawals: [],
   subscriptions: [],
   resent: 0,
+  wrongCodes: 0,
   keys: 0,
   batches: 0,
   refusals: {},

@@ -11,6 +11,8 @@ const CODE_PATIENCE_S = 1.5
 const MAX_RESENDS = 3
 /** Its code has ended. */
 const ENDED = [409, 410]
+/** Mails are sorted by time: if the clock was moved, the newest one is not the last one. */
+const WRONG = 400
 /** How long a payout is waited for before its company is left alone for a while. */
 const PAYOUT_PATIENCE_S = 1.5
 
@@ -39,12 +41,18 @@ async function withdrawOnce(client: Client, mailbox: Mailbox): Promise<boolean> 
   journal.withdrawals.push(withdrawn)
   const code = random.onceIn(8) ? null : await readCode(client, mailbox, id)
   const done = (path: string, json?: unknown) =>
-    post(client, `${PATH}/${id}/${path}`, json, [200, ...ENDED])
+    post(client, `${PATH}/${id}/${path}`, json, [200, WRONG, ...ENDED])
   if (code === null) {
     if (ENDED.includes((await done('cancel')).status)) withdrawn.state = 'EXPIRED'
     return true
   }
-  if (ENDED.includes((await done('confirm', { otp: code })).status)) {
+  const { status: confirmed } = await done('confirm', { otp: code })
+  if (confirmed === WRONG) {
+    journal.wrongCodes += 1
+    if (ENDED.includes((await done('cancel')).status)) withdrawn.state = 'EXPIRED'
+    return true
+  }
+  if (ENDED.includes(confirmed)) {
     withdrawn.state = 'EXPIRED'
     return true
   }
