@@ -136,7 +136,7 @@ async function main(): Promise<boolean> {
       ? { title, outcome: null, times: 0, verdict: `not tried: ${reason}` }
       : await rowOf(fault, planOf(fault, root, most_s))
     rows.push([fault, row])
-    console.error(`${tableOf([row]).split('\n').at(-1)}  ${row.outcome?.seconds.toFixed(0)} s`)
+    console.error(`${tableOf([row]).split('\n').at(-1)}  ${row.outcome?.seconds.toFixed(0) ?? 0} s`)
   }
   const others = OTHERS.filter(({ name }) => only.includes(name)).map(rowOfOther)
   console.log(`\n${tableOf([...rows.map(([, row]) => row), ...others])}`)
