@@ -134,8 +134,13 @@ function openPlace(
 ): Database {
   const listener = { ...alarm, waited: counters.databaseWait, name: serverName(config) }
   const db = openDatabase(url, connections ?? undivided(config.databasePoolSize), listener)
-  db.heartbeat.onUnresponsive(() =>
-    log.warn({ place }, 'the database does not answer: its connections were closed'),
+  db.heartbeat.onUnresponsive((reason) =>
+    log.warn(
+      { place },
+      reason === 'silent'
+        ? 'the database does not answer: its connections were closed'
+        : 'no standby confirms what is written: requests are refused until one does',
+    ),
   )
   return db
 }

@@ -1,14 +1,13 @@
-import { randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { isIP, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { join, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 import { placesFaults, splitHosts } from './db/address.ts'
-import { makeFolder } from './lib/folders.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
+import { localSecretKey, localSecretPath, readSecretText } from './lib/secret-file.ts'
 import { readTelemetry, TELEMETRY_OPTIONS, type Telemetry } from './lib/telemetry-options.ts'
 
 /**
@@ -225,8 +224,6 @@ export type Config = {
   /** Whether nobody has said it, so that it is the address to listen on. */
   isPublicUrlDefault: boolean
   secretKey: Buffer
-  /** The file that it is read from. Null: it is in the environment itself. */
-  secretKeyFile: string | null
   /** Null: mails are kept as files. */
   smtpUrl: string | null
   mailFrom: string
@@ -413,17 +410,6 @@ function readSecretKey(
   return Buffer.alloc(0)
 }
 
-function secretKeyFileOf(env: Environment, dataDir: string): string | null {
-  if (env.SECRET_KEY) return null
-  return env.SECRET_KEY_FILE ? resolve(env.SECRET_KEY_FILE) : localSecretPath(dataDir)
-}
-
-/** The secret key in a text, as a file of it has it. Null: it is none. */
-export function readSecretText(text: string): Buffer | null {
-  const key = readBase64(text)
-  return key && key.length >= 32 ? key : null
-}
-
 function readDailyMails({ text, integer }: Reader, local: boolean): Config['dailyMails'] {
   const daily = {
     RECIPIENT: integer('MAILS_PER_RECIPIENT', 50, 1, MAX_DAILY_MAILS),
@@ -487,7 +473,6 @@ export function readConfig(env: Environment): Config {
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
     secretKey: readSecretKey(read, { local, databaseSetting }, dataDir),
-    secretKeyFile: secretKeyFileOf(env, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
     mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
@@ -544,6 +529,13 @@ export const secretFilesOf = (env: Environment = process.env): string[] => [
   ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
 ]
 
+/** The file that the secret key is read from. Null: it is in the environment itself. */
+export function secretKeyFile({ dataDir }: Pick<Config, 'dataDir'>): string | null {
+  const { SECRET_KEY, SECRET_KEY_FILE } = process.env
+  if (SECRET_KEY) return null
+  return SECRET_KEY_FILE ? resolve(SECRET_KEY_FILE) : localSecretPath(dataDir)
+}
+
 /**
  * The settings of this process as a file `.env`, for a backup. Of secrets it says only that they
  * were set: whoever restores has to bring them.
@@ -559,44 +551,9 @@ export function describeSettings(env: Environment = process.env): string {
 /** The environment without what is in .env. */
 export const bareEnvironment = (): Environment => process.env
 
-/** Null: the text is not base64 throughout. Long keys may be wrapped into lines. */
-function readBase64(text: string): Buffer | null {
-  const plain = text.replace(/\s+/g, '')
-  const bytes = Buffer.from(plain, 'base64')
-  const unpadded = (base64: string) => base64.replace(/=+$/, '')
-  return unpadded(bytes.toString('base64')) === unpadded(plain) ? bytes : null
-}
-
 /** The items of a text with commas between them. */
 const listOf = (text: string | null): string[] =>
   (text ?? '')
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean)
-
-const localSecretPath = (dataDir: string): string => join(dataDir, 'secret.key')
-
-/** The secret of a data directory, which is made when it is first asked for. */
-function localSecretKey(dataDir: string, fault: (rule: string) => void): Buffer {
-  const path = localSecretPath(dataDir)
-  try {
-    makeFolder(dataDir)
-    if (!existsSync(path)) writeNew(path, `${randomBytes(32).toString('base64')}\n`)
-    const key = Buffer.from(readFileSync(path, 'utf8'), 'base64')
-    if (key.length < 32) fault(`holds a damaged secret: restore ${path} from a backup`)
-    return key
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    fault(`must be a folder that Vintém can write to; ${path} gave ${code}`)
-    return Buffer.alloc(0)
-  }
-}
-
-/** If two processes start together, the second one uses the file that the first has written. */
-function writeNew(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600, flag: 'wx' })
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
-  }
-}

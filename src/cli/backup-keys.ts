@@ -1,9 +1,10 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { type Config, readSecretText } from '../config.ts'
+import { type Config, secretKeyFile } from '../config.ts'
 import { findBackups, noteSavedSecret } from '../core/installation.ts'
 import type { Tx } from '../db/database.ts'
 import type { Lock, Opener } from '../lib/age-file.ts'
+import { readSecretText } from '../lib/secret-file.ts'
 import type { Vault } from '../lib/vault.ts'
 import { type Args, Refusal, UsageFault } from './command.ts'
 import { typedPath } from './typed-path.ts'
@@ -55,7 +56,7 @@ export function readOpener({ options }: Args): Opener {
  * of it is believed until there is another secret. Returns what is to be said about the copy.
  */
 export async function requireSavedSecret(
-  { secretKey, secretKeyFile }: Config,
+  config: Config,
   vault: Vault,
   tx: Tx,
   copy: string | undefined,
@@ -68,10 +69,11 @@ export async function requireSavedSecret(
     )
   }
   const shown = readSecretText(readTyped('secret-copy', copy).trim())
-  if (!shown?.equals(secretKey)) {
+  if (!shown?.equals(config.secretKey)) {
     throw new Refusal(`--secret-copy: ${copy} is not the secret key ${vault.keyId} that is in use.`)
   }
-  const notice = secretKeyFile === null ? '' : compareFiles(typedPath(copy), secretKeyFile)
+  const original = secretKeyFile(config)
+  const notice = original === null ? '' : compareFiles(typedPath(copy), original)
   await noteSavedSecret(tx, vault.keyId)
   return notice
 }

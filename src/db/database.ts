@@ -23,7 +23,7 @@ import {
 } from './heartbeat.ts'
 import { createNotifier, type Notifier } from './notifier.ts'
 import { RETRY_FOR_MS } from './pool.ts'
-import { openPing, WRITE } from './probe.ts'
+import { CONFIRM, openPing } from './probe.ts'
 import { noteRefusals } from './refusals.ts'
 import { type Servers, serversOf } from './servers.ts'
 import { mapSources, openSources, type Source } from './sources.ts'
@@ -213,18 +213,16 @@ const asControl = (db: Omit<ControlDatabase, 'control'>): ControlDatabase =>
 type Size = number | Connections
 
 export function openDatabase(url: string, size: Size, listener = NOBODY): ControlDatabase {
-  const connections = typeof size === 'number' ? undivided(size) : size
-  const sources = openSources(url, connections, listener.name)
+  const sources = openSources(url, typeof size === 'number' ? undivided(size) : size, listener.name)
   const { noting, refusedWrite } = noteRefusals()
   const pools = mapSources(sources, ({ pool }) => pool)
-  const waiting = () => mapSources(sources, ({ queue }) => queue.waiting())
-  const { lost, confirm, confirmed } = createConfirming(serversOf(url), {
-    write: () => view('tasks', null).query({ text: WRITE }),
+  const { lost, confirmed, ...confirming } = createConfirming(serversOf(url), {
+    write: () => runAtOnce(sources.hot, { text: CONFIRM }),
     watch: () => heartbeat.watch(),
   })
-  const heartbeat = openHeartbeat(url, confirm)
+  const heartbeat = openHeartbeat(url, confirming)
   const orRefused = refuseWhileUnresponsive(heartbeat)
-  const notifier = createNotifier((query) => view('tasks', null).light.query(query))
+  const notifier = createNotifier((query) => runAtOnce(sources.light, query))
   const end = async () => {
     await notifier.idle()
     await Promise.all([heartbeat.close(), ...Object.values(pools).map((pool) => pool.end())])
@@ -247,8 +245,9 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
         return lend(act)
       }
     }
+    const whenSettled: Refusing = (work) => confirming.during(work, retryFor_ms)
     // Tasks wait: nobody else would do their work.
-    const during: Refusing = isTask ? (work) => work() : orRefused
+    const during: Refusing = isTask ? whenSettled : (work) => orRefused(() => whenSettled(work))
     const run = <R extends Row>(source: Source, query: Query): Promise<R[]> => {
       const runOnce = () => lendOf(source)((pool) => runOn<R>(pool, query))
       return confirmed(query, (attempt) => repeatWhileAway(() => attempt(runOnce()), retryFor_ms))
@@ -275,7 +274,7 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
         return isTask ? repeatWhileAway(open, retryFor_ms) : during(async () => {}).then(open)
       },
       pools,
-      waiting,
+      waiting: () => mapSources(sources, ({ queue }) => queue.waiting()),
       refusedWrite,
       heartbeat,
       end,
@@ -284,12 +283,21 @@ export function openDatabase(url: string, size: Size, listener = NOBODY): Contro
   return view('requests', null)
 }
 
-/** Opens the heartbeat of the servers, which are in doubt until `confirm` succeeds. */
-function openHeartbeat(url: string, confirm: () => Promise<void>): Heartbeat {
-  const { cutBefore, isInDoubt, count } = serversOf(url)
+/** Opens the heartbeat of the servers, which are in doubt until `settle` succeeds. */
+function openHeartbeat(
+  url: string,
+  { settle, close }: Pick<ReturnType<typeof createConfirming>, 'settle' | 'close'>,
+): Heartbeat {
+  const { cutBefore, isInDoubt, lost, setReplicated, count } = serversOf(url)
   const ping = openPing(url)
   const isConnected = () => count() > ping.pool.totalCount
-  return createHeartbeat({ ...ping, cutBefore, isInDoubt, isConnected, confirm })
+  const forget = () => setReplicated(false)
+  const closeBoth = () => {
+    close()
+    return ping.close()
+  }
+  const parts = { cutBefore, isInDoubt, lost, isConnected, settle, forget }
+  return createHeartbeat({ ...ping, ...parts, close: closeBoth })
 }
 
 /** Lends a connection of a pool for as long as something is done with it. */
@@ -329,6 +337,13 @@ async function connect(
     throw error
   }
 }
+
+/** Runs a statement that may be repeated, also while others wait until nothing is in doubt. */
+const runAtOnce = ({ pool, queue }: Source, query: Query) =>
+  repeatWhileAway(
+    () => inSlot(queue, null, { most_ms: TASK_WAIT_MS, late: allBusy }, () => runOn(pool, query)),
+    TASK_RETRY_FOR_MS,
+  )
 
 async function runOn<R extends Row>(pool: pg.Pool, query: Query): Promise<R[]> {
   const result = await asStatement(query, () => pool.query<R>(query as pg.QueryConfig))

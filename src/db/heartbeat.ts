@@ -1,4 +1,5 @@
 import { problem } from '../lib/problems.ts'
+import type { Pulse } from './probe.ts'
 import { waitInSteps } from './steps.ts'
 
 /** How often a ping is sent while there are connections. */
@@ -11,19 +12,24 @@ export type Heartbeat = {
   watch(): void
   /** Whether the database does not answer at all, or no standby confirms what is written. */
   isUnresponsive(): boolean
-  /** Calls `act` each time the database stops answering. */
-  onUnresponsive(act: () => void): void
+  /** Calls `act` each time that begins, with the reason. */
+  onUnresponsive(act: (reason: Reason) => void): void
   close(): Promise<void>
 }
 
+export type Reason = Exclude<Pulse, 'answers'>
+
 type Parts = {
-  /** Sends a ping. Returns false if it has no answer in time. */
-  answers(): Promise<boolean>
+  ask(): Promise<Pulse>
   /** Whether there are other connections than the one for pings. */
   isConnected(): boolean
   isInDoubt(): boolean
+  /** Says that the standby may lack some commits. */
+  lost(): void
   /** Commits something, and if that is confirmed, nothing before it is in doubt. */
-  confirm(): Promise<void>
+  settle(): Promise<void>
+  /** Nothing is known of the database any more, because it is not asked. */
+  forget(): void
   cutBefore(moment_ms: number): void
   close(): Promise<void>
 }
@@ -36,46 +42,47 @@ type Parts = {
  * lost connection.
  */
 export function createHeartbeat(parts: Parts): Heartbeat {
-  const { answers, isConnected, isInDoubt, confirm, cutBefore } = parts
-  const acts: (() => void)[] = []
-  let hasMissed = false
-  let isConfirming = false
+  const { ask, isConnected, isInDoubt, lost, settle, forget, cutBefore } = parts
+  const acts: ((reason: Reason) => void)[] = []
+  let pulse: Pulse = 'answers'
+  /** Whether commits have waited too long, and there is still doubt. */
+  let isUnconfirmed = false
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
 
   async function beat(): Promise<void> {
     const asked_ms = performance.now()
     const over = new AbortController()
-    const late = waitInSteps(ANSWER_MS, over.signal).then(() => false)
-    const wasMissing = hasMissed
-    hasMissed = !(await Promise.race([answers(), late]))
+    const late = waitInSteps(ANSWER_MS, over.signal).then(() => 'silent' as const)
+    const wasUnresponsive = isUnresponsive()
+    pulse = await Promise.race([ask(), late])
     over.abort()
-    if (isInDoubt() && !hasMissed && !isConfirming) {
-      isConfirming = true
-      // That may take long, and pings go on meanwhile.
-      confirm()
-        .catch(() => {})
-        .finally(() => {
-          isConfirming = false
-        })
-    }
-    if (!hasMissed || isClosed) return
-    cutBefore(asked_ms)
-    if (!wasMissing) for (const act of acts) act()
+    // At first sight that is only a doubt: a statement that has taken long may have just committed.
+    isUnconfirmed = isInDoubt() && (isUnconfirmed || pulse === 'unconfirmed')
+    if (pulse === 'unconfirmed') lost()
+    // That may take long, and pings go on meanwhile.
+    if (isInDoubt() && pulse !== 'silent') settle().catch(() => {})
+    if (isClosed) return
+    if (pulse === 'silent') cutBefore(asked_ms)
+    if (wasUnresponsive || !isUnresponsive()) return
+    for (const act of acts) act(pulse === 'silent' ? 'silent' : 'unconfirmed')
   }
 
-  const isNeeded = () => !isClosed && (isConnected() || hasMissed || isInDoubt())
+  const isUnresponsive = () => pulse === 'silent' || (isUnconfirmed && isInDoubt())
+  const isNeeded = () => !isClosed && (isConnected() || pulse === 'silent' || isInDoubt())
 
   async function look(): Promise<void> {
     if (isNeeded()) await beat()
     timer = isNeeded() ? setTimeout(look, BEAT_MS).unref() : null
+    if (timer === null) forget()
   }
 
   return {
     watch() {
-      timer ??= setTimeout(look, BEAT_MS).unref()
+      // The first is sent at once: if there is a standby, it may lack what the server shows.
+      timer ??= setTimeout(look, 0).unref()
     },
-    isUnresponsive: () => hasMissed || isInDoubt(),
+    isUnresponsive,
     onUnresponsive(act) {
       acts.push(act)
     },

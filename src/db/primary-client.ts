@@ -20,6 +20,8 @@ export type Connections = {
   failed(url: string): void
   /** A commit was answered, but the standby has not confirmed it. */
   doubt(): void
+  /** An open connection was lost. Perhaps the server has ended, and will show other rows. */
+  lost(): void
   all: Set<PrimaryClient>
 }
 
@@ -40,7 +42,7 @@ export type ClientConfig = pg.ClientConfig & {
 /** A connection to the server that accepts writes. It is of no use once that is a standby. */
 export class PrimaryClient extends pg.Client {
   readonly #connections: Connections
-  #state: 'new' | 'connecting' | 'open' = 'new'
+  #state: 'new' | 'connecting' | 'open' | 'lost' = 'new'
   #isStandby = false
   /** When the connection was begun, by `performance.now()`. */
   begun_ms = Number.POSITIVE_INFINITY
@@ -54,7 +56,11 @@ export class PrimaryClient extends pg.Client {
     })
     this.#connections = connections
     // Whoever waits for an answer gets the error too, and nobody else may end the process by it.
-    this.on('error', () => {})
+    this.on('error', () => this.#lose())
+    // A server that ends connections says so, and whoever has asked may close this one at once.
+    this.connection.on('errorMessage', ({ severity }) => {
+      if (severity === 'FATAL') this.#lose()
+    })
     this.on('end', () => connections.all.delete(this))
     this.on('notice', ({ routine }) => {
       if (routine !== WAIT_FOR_STANDBY) return
@@ -100,6 +106,12 @@ export class PrimaryClient extends pg.Client {
       this.abandon(error as Error)
       throw error
     }
+  }
+
+  #lose(): void {
+    if (this.#state !== 'open') return
+    this.#state = 'lost'
+    this.#connections.lost()
   }
 
   /** Fails what is being asked, and closes the connection without waiting for the server. */

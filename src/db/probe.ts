@@ -15,7 +15,9 @@ const NOT_CONFIRMED = 'No standby confirms what is written to the database.'
 const NO_PRIMARY = 'None of the database servers accepts writes.'
 
 /** Writes without changing anything. */
-export const WRITE = 'update installation set secret_key_id = secret_key_id'
+const WRITE = 'update installation set secret_key_id = secret_key_id'
+/** Is committed, and so waits for the standby, without a row that another would wait for. */
+export const CONFIRM = `select pg_logical_emit_message(true, 'vintem', '')`
 
 /** SQL: our connections that have committed, and wait for the standby to confirm it. */
 const WAITING = `from pg_stat_activity where usename = current_user
@@ -71,10 +73,16 @@ export function openProbe(url: string, timeout_ms: number): Probe {
   }
 }
 
+/**
+ * What a ping finds: the database answers, it answers but no standby confirms what is written, or
+ * it is silent.
+ */
+export type Pulse = 'answers' | 'unconfirmed' | 'silent'
+
 /** Asks a database whether it answers anything at all. */
 export type Ping = {
   /** It never throws. A refusal is an answer too. */
-  answers(): Promise<boolean>
+  ask(): Promise<Pulse>
   /** The connection by which it asks. */
   pool: pg.Pool
   close(): Promise<void>
@@ -84,13 +92,16 @@ export type Ping = {
 const PING_MS = 6_000
 
 /**
- * Ends commits that have waited for the standby for too long, of all processes: no limit of a
- * statement does that. Whoever waits for one is answered that its outcome is unknown. The result is
- * null if there is no standby to wait for.
+ * Looks for commits, of all processes, that have waited too long for the standby. They are left
+ * alone: the server hides their rows from everybody, and would show them if it did not wait. Those
+ * that change nothing are ended, because no limit of a statement does that, and more follow. The
+ * result is null if there is no standby to wait for, or how many are late and how many were ended.
  */
 const PING = `select case when current_setting('synchronous_standby_names') <> '' then (
-    select count(pg_cancel_backend(pid)) ${WAITING}
-      and query_start < clock_timestamp() - interval '10 seconds') end as canceled`
+    select array[count(*)::int,
+      count(case when query in ($$${WRITE}$$, $$${CONFIRM}$$)
+        then pg_cancel_backend(pid) end)::int]
+    ${WAITING} and query_start < clock_timestamp() - interval '10 seconds') end as late`
 
 export function openPing(url: string): Ping {
   const { setReplicated } = serversOf(url)
@@ -104,13 +115,14 @@ export function openPing(url: string): Ping {
   let closing: Promise<void> | undefined
   return {
     pool,
-    async answers() {
+    async ask() {
       try {
-        const { rows } = await pool.query<{ canceled: string | null }>(PING)
-        setReplicated(rows[0]!.canceled !== null)
-        return true
+        const { rows } = await pool.query<{ late: [number, number] | null }>(PING)
+        const { late } = rows[0]!
+        setReplicated(late !== null)
+        return late !== null && late[0] > 0 ? 'unconfirmed' : 'answers'
       } catch (error) {
-        return !/timeout/i.test((error as Error).message)
+        return /timeout/i.test((error as Error).message) ? 'silent' : 'answers'
       }
     },
     close() {

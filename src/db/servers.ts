@@ -14,10 +14,12 @@ export type Servers = {
   count(): number
   /** Ends all connections that were begun before this moment of `performance.now()`. */
   cutBefore(moment_ms: number): void
-  /** Whether the standby may lack a commit that was carried out, and has confirmed no later one. */
+  /** Whether the standby may lack what the server shows, and has confirmed no later commit. */
   isInDoubt(): boolean
-  /** The answer to a commit was lost. If a standby confirms commits, it may lack this one. */
+  /** If a standby confirms commits, it may lack some that were carried out. */
   lost(): void
+  /** Calls `act` with each doubt. What it returns ends that. */
+  onDoubt(act: () => void): () => void
   /** Whether commits wait for a standby. */
   setReplicated(isReplicated: boolean): void
   /** To be called before a commit. What it returns is to be called when that is confirmed. */
@@ -41,15 +43,20 @@ export function createClient(url: string, config: pg.ClientConfig): pg.Client {
 
 function createServers(urls: string[]): Servers {
   const all = new Set<PrimaryClient>()
+  const acts = new Set<() => void>()
   let [isReplicated, doubts, confirmed] = [false, 0, 0]
   const doubt = () => {
     doubts += 1
+    for (const act of acts) act()
+  }
+  const lost = () => {
+    if (isReplicated) doubt()
   }
   const finder = createFinder(urls, (url) => {
-    const own: Connections = { all, doubt, find: async () => url, failed() {} }
+    const own: Connections = { all, doubt, lost() {}, find: async () => url, failed() {} }
     return new PrimaryClient({ ...SEARCH, connectionString: url }, own)
   })
-  const connections: Connections = { all, doubt, ...finder }
+  const connections: Connections = { all, doubt, lost, ...finder }
   class Client extends PrimaryClient {
     constructor(config?: string | pg.ClientConfig) {
       super(config as ClientConfig, connections)
@@ -64,11 +71,16 @@ function createServers(urls: string[]): Servers {
       for (const url of urls) finder.failed(url)
     },
     isInDoubt: () => doubts > confirmed,
-    lost() {
-      if (isReplicated) doubt()
+    lost,
+    onDoubt(act) {
+      acts.add(act)
+      return () => acts.delete(act)
     },
     setReplicated(value) {
+      const isNew = value && !isReplicated
       isReplicated = value
+      // Nobody knows whether the standby has what was committed before.
+      if (isNew) doubt()
     },
     beginConfirming() {
       const earlier = doubts

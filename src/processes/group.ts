@@ -79,12 +79,23 @@ function createQuestions() {
   }
 }
 
+/** Who wants to know of something. */
+function createListeners<Told extends unknown[]>() {
+  const all: ((...told: Told) => void)[] = []
+  return {
+    add: (listener: (...told: Told) => void) => void all.push(listener),
+    tell(...told: Told): void {
+      for (const listener of all) listener(...told)
+    },
+  }
+}
+
 /** Starts the processes of this machine, and carries messages between them. */
 export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts): Group {
   const keeper = createLimitKeeper()
   const questions = createQuestions()
-  const listeners: ((name: string, pid: number) => void)[] = []
-  const restartListeners: ((kind: ProcessKind) => void)[] = []
+  const ends = createListeners<[name: string, pid: number]>()
+  const restarts = createListeners<[kind: ProcessKind]>()
   /** While the worker is replaced there are two for a moment. */
   const workers = new Set<(wakes: Wakes) => void>()
   let isStopping = false
@@ -110,17 +121,17 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
       end(): void {
         limits.end()
         workers.delete(wake)
-        for (const listener of listeners) listener(name, pid)
+        ends.tell(name, pid)
       },
     }
   }
   function keep(kind: ProcessKind, name: string): Member {
     const order: StartOrder = { kind, name, ...shared }
     const onStart = (send: SendToChild, pid?: number) => serve(order, send, pid)
-    const onRestart = () => {
-      for (const listener of restartListeners) listener(kind)
+    return {
+      kind,
+      kept: keepProcess({ order, log, onStart, onRestart: () => restarts.tell(kind) }),
     }
-    return { kind, kept: keepProcess({ order, log, onStart, onRestart }) }
   }
 
   const apis = Array.from({ length: config.processes }, (_, i) => keep('api', `api ${i + 1}`))
@@ -130,12 +141,8 @@ export function startGroup({ config, databaseUrl, hasWorker, log }: GroupParts):
     started: startAll(members, log),
     ask: <T>(about: Question, timeout_ms: number) =>
       Promise.all(members.map((member) => questions.ask<T>(member, about, timeout_ms))),
-    onEnd: (listener) => {
-      listeners.push(listener)
-    },
-    onRestart: (listener) => {
-      restartListeners.push(listener)
-    },
+    onEnd: ends.add,
+    onRestart: restarts.add,
     async replaceAll(say) {
       shared = { ...shared, config: await prepareNext(shared, say) }
       const late_ms = config.shutdownSeconds * 1000

@@ -190,13 +190,17 @@ function createWaits() {
 const SILENT = 'a process has not answered for a minute and is killed'
 
 /** Ways to end a process of this name. */
-function createEnding(name: string, log: Log) {
+function createEnding({ order: { name }, log, onRestart }: KeptProcessParts) {
   function kill(run: Run, why: string): void {
     log.error({ killed: name, pid: run.pid() }, why)
     run.kill()
   }
   return {
     kill,
+    noteRestart(how: End, wait_ms: number): void {
+      log.error({ ended: name, ...how, wait_ms }, 'a process has ended and is started again')
+      onRestart?.()
+    },
     async untilServing(run: Run): Promise<void> {
       const late = setTimeout(() => kill(run, 'a process did not serve in time'), REPLACE_MS)
       await run.serving.finally(() => clearTimeout(late))
@@ -215,7 +219,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
   const { log, onStart } = parts
   let { order } = parts
   const { name } = order
-  const { kill, untilServing, end } = createEnding(name, log)
+  const { kill, noteRestart, untilServing, end } = createEnding(parts)
   /** All that have not ended: the present one, one that is to replace it, one that leaves. */
   const runs = new Set<Run>()
   let [current, timer]: [Run | null, NodeJS.Timeout | undefined] = [null, undefined]
@@ -245,9 +249,8 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
   }
   const start = () => keep(begin(order, null))
   function startAgain(lived_ms: number, how: End): void {
-    parts.onRestart?.()
     const wait_ms = waits.next(lived_ms)
-    log.error({ ended: name, ...how, wait_ms }, 'a process has ended and is started again')
+    noteRestart(how, wait_ms)
     timer = setTimeout(() => {
       const run = start()
       const serves = () => log.info({ started: name, pid: run.pid() }, 'a process serves again')

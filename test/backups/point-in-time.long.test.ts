@@ -114,7 +114,7 @@ test('a database that was recovered to a moment serves from there, and knows wha
   await kill(first)
 
   const recovery = `restore_command = 'cp ${archive}/%f %p'
-recovery_target_time = '${moment}'
+recovery_target_time = '${moment.replace('T', ' ').replace('Z', '+00')}'
 recovery_target_action = 'promote'\n`
   await writeInto(second.cluster, 'postgresql.auto.conf', recovery)
   await writeInto(second.cluster, 'recovery.signal', '')

@@ -7,7 +7,7 @@ import { createCompany } from '../../src/core/companies/commands.ts'
 import type { Company } from '../../src/core/companies/rules.ts'
 import type { Attempt } from '../../src/core/deliveries/rules.ts'
 import { chargeEvent, type Event, emit } from '../../src/core/events.ts'
-import type { FullApp } from '../../src/core/full-app.ts'
+import type { FullApp, FullFront } from '../../src/core/full-app.ts'
 import { createWebhook } from '../../src/core/webhooks/commands.ts'
 import { type Clock, systemClock } from '../../src/lib/clock.ts'
 import { createSender, type SenderOptions } from '../../src/lib/http-sender.ts'
@@ -52,7 +52,7 @@ export const environmentOf = (databaseUrl: string) => ({
 })
 
 /** An app of its own: to the database this is another process. */
-export function openApp(databaseUrl: string, clock: Clock = systemClock): FullApp {
+export function openApp(databaseUrl: string, clock: Clock = systemClock): FullFront {
   const config = { ...readConfig(environmentOf(databaseUrl)), local: true }
   const log = createLog('silent')
   const app = createApp({ config, databaseUrl, clock, log, publicUrl: 'http://vintem.test' })

@@ -52,8 +52,9 @@ function createKillable({ environment, script, options = [], works }: Program): 
     async start(root = ROOT) {
       const started = spawnLife(join(root, script), options, environment, complaints)
       life = started
-      const died = started.ended.then(() => {
-        throw new Error(`${script} did not start:\n${started.lines.join('\n')}`)
+      const died = started.ended.then((code) => {
+        const end = code ?? started.child.signalCode
+        throw new Error(`${script} did not start (${end}):\n${started.lines.join('\n')}`)
       })
       await Promise.race([works(started.said), died])
       isUp = true

@@ -291,6 +291,11 @@ describe('an alert fires when a real server is in its condition', {
     await fires('VintemMoveUnfinished')
   })
 
+  test('a backup that is long ago', async () => {
+    await api.rows(`update installation set backed_up_at = now() - interval '3 days'`)
+    await fires('VintemNoBackup')
+  })
+
   test('and that was every alert', () => {
     assert.deepEqual(
       rules.map(({ alert }) => alert).filter((alert) => !fired.has(alert)),

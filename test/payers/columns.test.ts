@@ -1,25 +1,30 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KINDS } from '../../src/core/payers/kinds.ts'
-import { startApi } from '../support/api.ts'
+import { on } from '../citus/cluster.ts'
+import { cloneDatabase } from '../support/database.ts'
 import { NOT_OF_PAYERS } from './not-of-payers.ts'
 
-const api = await startApi()
+const url = await cloneDatabase()
 
 type Column = { table: string; column: string }
 
 const nameOf = ({ table, column }: Column) => `${table}.${column}`
 
 /** Every column that can hold a text, a hash or something sealed. */
-const stored = () =>
-  api.rows<Column>(
-    `select c.relname as "table", a.attname as "column"
+const stored = async () => {
+  const { rows } = await on(url, (client) =>
+    client.query<Column>(
+      `select c.relname as "table", a.attname as "column"
      from pg_class c join pg_attribute a on a.attrelid = c.oid
      where c.relnamespace = current_schema()::regnamespace and c.relkind in ('r', 'p')
        and not c.relispartition and a.attnum > 0 and not a.attisdropped
        and a.atttypid::regtype::text in
          ('text', 'text[]', 'jsonb', 'json', 'bytea', 'integer[]', 'character varying', 'inet')`,
+    ),
   )
+  return rows
+}
 
 const named = (columns: Record<string, readonly string[]>) =>
   Object.entries(columns).flatMap(([table, names]) =>

@@ -37,6 +37,8 @@ async function shopWithPayer(): Promise<Client> {
   const body = { amount: 500, customer: payer(), externalId: 'de maria' }
   const { id } = (await client.post('/charge/pix', body, { headers })).body.data
   await client.post(`/charge/${id}/cancel`)
+  // The log of requests is written a moment after the answers; an erasure waits longer than that.
+  await app.requestLog.idle()
   assert.deepEqual(tracesIn(await textOf(client)), TRACES)
   return client
 }
@@ -71,7 +73,7 @@ function dyingAt(number: number): typeof app {
 test('an erasure that ends before any of its statements goes on when it is run again', async () => {
   const client = await shopWithPayer()
   let [tries, end] = [0, 'killed' as string]
-  for (let number = 1; end === 'killed'; number += isLong ? 1 : 9) {
+  for (let number = 1; end === 'killed'; number += isLong ? 1 : 23) {
     tries += 1
     end = await erasePayer(dyingAt(number), wantedOf(client), SERVICE, noWait).then(
       ({ kind }) => kind,
@@ -82,7 +84,7 @@ test('an erasure that ends before any of its statements goes on when it is run a
     )
   }
   assert.equal(end, 'erased')
-  assert.ok(tries > 5, `${tries}`)
+  assert.ok(tries > 3, `${tries}`)
   assert.deepEqual(tracesIn(await textOf(client)), [])
   assert.equal(totalOf((await lookAtPayer(app, wantedOf(client))).counts), 0)
   const erasures = await api.rows(

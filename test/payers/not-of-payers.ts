@@ -19,7 +19,7 @@ export const NOT_OF_PAYERS: Record<string, Record<string, readonly string[]>> = 
     delivery_log: ['status'],
     disputes: ['payment_source', 'reason', 'status', 'held_from'],
     dispute_files: ['type'],
-    events: ['type', 'mode'],
+    events: ['type', 'mode', 'trace'],
     mails: ['kind', 'outcome', 'reason'],
     memberships: ['role'],
     notes: ['record_type'],
@@ -44,7 +44,7 @@ export const NOT_OF_PAYERS: Record<string, Record<string, readonly string[]>> = 
     withdrawals: ['status', 'failure'],
     wrong_sign_ins: ['kind'],
     idempotency_keys: ['warnings'],
-    installation: ['secret_key_id'],
+    installation: ['secret_key_id', 'saved_secret_key_id'],
   },
   'amounts, dates and ids of the scheme, which stay in the books': {
     charges: ['br_code', 'end_to_end_id', 'due', 'split'],

@@ -109,6 +109,8 @@ export async function liveThrough(api: TestApi, client: Client, receiver: Receiv
   await runTasks(api)
   await openDeliveryWorker(api).run()
   const { id: open } = await send('/charge/pix', { ...sale, externalId: 'pedido-quiteria-2' })
+  // The log of requests is written a moment after the answers.
+  await api.app.requestLog.idle()
   const paid = { id: first.id, endToEndId }
   return { paid, refunded: first.id, open, ...subscriptions, webhook, receiver }
 }

@@ -21,6 +21,10 @@ export type Replicas = {
   url: string
   /** Kills all processes of the primary. */
   kill(): Promise<void>
+  /** Starts the primary that was killed, as it was. */
+  restart(): Promise<void>
+  /** Stops what receives changes at the standby. What it gives lets it go on, or drops them. */
+  stopReceiving(): Promise<{ proceed(): void; drop(): void }>
   /** Makes the standby the primary. Resolves when it accepts writes. */
   promote(): Promise<void>
   /** Makes the one that was killed a standby. From then on each commit waits for it. */
@@ -66,6 +70,8 @@ export async function startReplicas(): Promise<Replicas> {
     standby: () => standby,
     url: urlOf(ports.map((port) => `127.0.0.1:${port}`).join(',')),
     kill: () => kill(primary),
+    restart: () => start(primary),
+    stopReceiving: () => stopReceiving(standby),
     async promote() {
       await at(standby, 'select pg_promote(true, 600)')
       const former = primary
@@ -102,6 +108,22 @@ export async function start(replica: Replica): Promise<void> {
       () => false,
     ),
   )
+}
+
+async function stopReceiving(standby: Replica) {
+  const look = 'select pid from pg_stat_wal_receiver'
+  const pid = await until('the standby receives', async () => {
+    const [row] = await at<{ pid: number | null }>(standby, look, 'postgres')
+    return row?.pid ?? null
+  })
+  process.kill(pid, 'SIGSTOP')
+  const proceed = () => process.kill(pid, 'SIGCONT')
+  const drop = () => {
+    // It ends before it reads what has arrived meanwhile.
+    process.kill(pid, 'SIGTERM')
+    proceed()
+  }
+  return { proceed, drop }
 }
 
 export async function kill(replica: Replica): Promise<void> {

@@ -37,6 +37,7 @@ export const SEALED: readonly Sealed[] = [
   ofCompany('disputes', 'defense_sealed', 'dispute', `id || ':text'`),
   ofCompany('dispute_files', 'sealed', 'dispute', `dispute_id || ':' || position`),
   ofCompany('notes', 'sealed', 'note'),
+  ofCompany('erasures', 'sealed', 'erasure'),
   ofCompany('saved_views', 'sealed', 'view', `person_id || ':' || id`),
   { table: 'recipients', column: 'sealed', context: `'recipient:' || company_id || ':' || id` },
   { table: 'people', column: 'totp_secret', context: `'totp:' || id` },
@@ -84,6 +85,6 @@ function opens(vault: Vault, sealed: Buffer, context: string): boolean {
 function readSample(tx: Tx, { table, column, context }: Sealed): Promise<SealedRow[]> {
   const end = (order: string) =>
     `(select ${column} as sealed, ${context} as context from ${table}
-      where ${column} is not null order by ctid ${order} limit ${OF_EACH_END})`
+      where length(${column}) > 0 order by ctid ${order} limit ${OF_EACH_END})`
   return tx.query<SealedRow>({ text: `${end('asc')} union all ${end('desc')}` })
 }
