@@ -138,7 +138,7 @@ export function tell({ plan, findings, steps, tries, failed }: Shortest): string
     ...told.slice(0, MAX_LINES),
     ...(told.length > MAX_LINES ? [`  and ${told.length - MAX_LINES} more`] : []),
     ...Object.entries(findings).flatMap(([name, lines]) =>
-      lines.slice(0, MAX_LINES).map((one: string) => `  ${name}: ${one.slice(0, 500)}`),
+      lines.slice(0, MAX_LINES).map((one: string) => `  ${name}: ${one.slice(-1_000)}`),
     ),
   ].join('\n')
 }

@@ -62,7 +62,9 @@ if (missing.length > 0) {
   test('failover with Patroni and etcd', { skip }, () => {})
 } else await walk()
 
-const upTo = (end: number): number[] => Array.from({ length: end }, (_, n) => n)
+function upTo(end: number): number[] {
+  return Array.from({ length: end }, (_, n) => n)
+}
 
 async function walk(): Promise<void> {
   const cluster = await startPatroni()
