@@ -217,8 +217,8 @@ const MAX_TRIES = 20
 const DEADLOCK = '40P01'
 
 /**
- * Servers go on meanwhile. If one of them and the migration wait for each other, PostgreSQL ends one
- * of the two; all that the migration had done is undone then, or can be repeated.
+ * Servers go on meanwhile. If one of them and the migration wait for each other, PostgreSQL ends
+ * one of the two; all that the migration had done is undone then, or can be repeated.
  */
 async function apply(client: pg.Client, step: Step, by: Migrating): Promise<void> {
   for (let tries = 1; ; tries += 1) {
