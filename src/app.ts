@@ -106,7 +106,7 @@ function withCounters(shared: Shared): InPlace {
 function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
   const { limits = ownLimits, alarm = createAlarm() } = parts
   const { smtpUrl, mailFrom: from, dataDir, mailConnections } = config
-  const vault = createVault(config.secretKey)
+  const vault = createVault(config.secretKey, config.secretKeyNext)
   const folder = join(dataDir, 'mail')
   const mailer = createMailer({ smtpUrl, from, folder, connections: mailConnections, clock })
   const lookup = parts.lookup ?? (config.local ? asMachine : asNameServers())

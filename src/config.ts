@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { isIP, isIPv6 } from 'node:net'
 import { availableParallelism } from 'node:os'
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { loadEnvFile } from 'node:process'
 import { placesFaults, splitHosts } from './db/address.ts'
 import { isAddress, readMailbox } from './lib/mailbox.ts'
@@ -73,6 +73,12 @@ export const OPTIONS = {
     default: 'local mode: generated into DATA_DIR/secret.key',
     reason:
       '32 random bytes in base64 (openssl rand -base64 32). Seals payers’ data and hashes keys; keep it outside the database and back it up.',
+  },
+  SECRET_KEY_NEXT: {
+    secret: true,
+    default: 'empty: none; local mode: DATA_DIR/secret-next.key, if there is one',
+    reason:
+      'The secret that is to replace SECRET_KEY. All servers have both until "vintem secret rotate" says that the former one can go; then this one becomes SECRET_KEY.',
   },
   SMTP_URL: {
     secret: true,
@@ -224,6 +230,8 @@ export type Config = {
   /** Whether nobody has said it, so that it is the address to listen on. */
   isPublicUrlDefault: boolean
   secretKey: Buffer
+  /** The secret that is to replace it, or has just done so. */
+  secretKeyNext: Buffer | null
   /** Null: mails are kept as files. */
   smtpUrl: string | null
   mailFrom: string
@@ -394,20 +402,48 @@ function readMailFrom({ text, fault }: Reader, publicUrl: string): string {
  * because data that is sealed with a generated one is lost together with the machine.
  */
 function readSecretKey(
-  { text, fault }: Reader,
+  read: Reader,
   { local, databaseSetting }: Pick<Config, 'local' | 'databaseSetting'>,
   dataDir: string,
 ): Buffer {
-  const value = text('SECRET_KEY')
-  if (value !== null) {
-    const key = readSecretText(value)
-    if (key) return key
-    fault('SECRET_KEY', 'must be at least 32 bytes in base64: openssl rand -base64 32')
-    return Buffer.alloc(0)
-  }
-  if (local) return localSecretKey(dataDir, (rule) => fault('DATA_DIR', rule))
-  fault('SECRET_KEY', `is required with ${databaseSetting}: openssl rand -base64 32`)
+  const given = readSecret(read, 'SECRET_KEY')
+  if (given) return given
+  if (local) return localSecretKey(dataDir, (rule) => read.fault('DATA_DIR', rule))
+  read.fault('SECRET_KEY', `is required with ${databaseSetting}: openssl rand -base64 32`)
   return Buffer.alloc(0)
+}
+
+/** Null: it is not given. */
+function readSecret(
+  { text, fault }: Reader,
+  name: 'SECRET_KEY' | 'SECRET_KEY_NEXT',
+): Buffer | null {
+  const value = text(name)
+  if (value === null) return null
+  const key = readSecretText(value)
+  if (key) return key
+  fault(name, 'must be at least 32 bytes in base64: openssl rand -base64 32')
+  return Buffer.alloc(0)
+}
+
+const readSecretKeys = (
+  read: Reader,
+  how: Pick<Config, 'local' | 'databaseSetting'>,
+  dataDir: string,
+): Pick<Config, 'secretKey' | 'secretKeyNext'> => ({
+  secretKey: readSecretKey(read, how, dataDir),
+  secretKeyNext: readNextSecretKey(read, how.local, dataDir),
+})
+
+/** In local mode the operator may put it beside the generated one. */
+function readNextSecretKey(read: Reader, local: boolean, dataDir: string): Buffer | null {
+  const given = readSecret(read, 'SECRET_KEY_NEXT')
+  const path = join(dataDir, NEXT_SECRET)
+  if (given || !local || !existsSync(path)) return given
+  const key = readSecretText(readFileSync(path, 'utf8'))
+  if (key) return key
+  read.fault('DATA_DIR', `${path} must hold at least 32 bytes in base64: openssl rand -base64 32`)
+  return null
 }
 
 function readDailyMails({ text, integer }: Reader, local: boolean): Config['dailyMails'] {
@@ -472,7 +508,7 @@ export function readConfig(env: Environment): Config {
     operator: readOperator(read, port),
     publicUrl: url,
     isPublicUrlDefault: publicUrl === undefined,
-    secretKey: readSecretKey(read, { local, databaseSetting }, dataDir),
+    ...readSecretKeys(read, { local, databaseSetting }, dataDir),
     smtpUrl: readUrl(read, 'SMTP_URL', ['smtp:', 'smtps:']),
     mailFrom: readMailFrom(read, url),
     mailConnections: read.integer('MAIL_CONNECTIONS', 50, 1, 1000),
@@ -557,3 +593,6 @@ const listOf = (text: string | null): string[] =>
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean)
+
+/** The file of a data directory with the secret that is to replace the other one. */
+const NEXT_SECRET = 'secret-next.key'

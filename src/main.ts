@@ -10,6 +10,7 @@ import { SANDBOX_PERSON } from './core/people/sandbox.ts'
 import { findPersonByEmail } from './core/people/store.ts'
 import { appsOf } from './core/places/front.ts'
 import { preparePlaces } from './core/places/prepare.ts'
+import { followSecret } from './core/secrets/watch.ts'
 import { mostConnections, OF_PARENT } from './db/connection-counts.ts'
 import { startEmbedded } from './db/embedded/embedded.ts'
 import { systemClock } from './lib/clock.ts'
@@ -83,7 +84,10 @@ async function start(
   const sandbox = config.local ? await openSandbox(app) : null
   if (config.local || isParent) undo.push(announce(app))
   if (isParent) await serveBySeveral(app, role, databaseUrl, undo)
-  else await serveAlone(app, role, databaseUrl, undo)
+  else {
+    undo.push(await followSecret({ ...app, db: app.db.control }, databaseUrl))
+    await serveAlone(app, role, databaseUrl, undo)
+  }
   printBanner(app, role, sandbox, sandbox && (await makeDashboardLink(app)))
 }
 

@@ -29,12 +29,13 @@ function findExposed({ host, publicUrl, allowed }: Config): string[] {
 
 /** An installation with real money needs a strong secret, mails and TLS. */
 function findUnfit(config: Config): string[] {
-  const { secretKey, publicUrl, isPublicUrlDefault, smtpUrl, allowed } = config
+  const { secretKey, secretKeyNext: next, publicUrl, isPublicUrlDefault, smtpUrl, allowed } = config
   const { protocol, hostname } = new URL(publicUrl)
   const found: string[] = []
-  const weakness = secretWeakness(secretKey)
-  if (weakness) {
-    found.push(`SECRET_KEY ${weakness}. Make one that nobody can guess: openssl rand -base64 32.`)
+  for (const [name, secret] of Object.entries({ SECRET_KEY: secretKey, SECRET_KEY_NEXT: next })) {
+    const weakness = secret && secretWeakness(secret)
+    if (!weakness) continue
+    found.push(`${name} ${weakness}. Make one that nobody can guess: openssl rand -base64 32.`)
   }
   if (!smtpUrl && !allowed.includes('mail-files')) {
     found.push(

@@ -115,7 +115,8 @@ async function findWorking(app: FullApp): Promise<Sandbox | null> {
   const keyId = sandbox ? keyIdOf(sandbox.apiKey) : null
   if (!sandbox || !keyId) return null
   const [found] = await findActiveKeys(app.db, [keyId])
-  return found?.key.hash.equals(app.vault.hashKey(sandbox.apiKey)) ? sandbox : null
+  const hashes = app.vault.forms((by) => by.hashKey(sandbox.apiKey))
+  return hashes.some((hash) => found?.key.hash.equals(hash)) ? sandbox : null
 }
 
 /** The sandbox of local mode, if it was opened. */

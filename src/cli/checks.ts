@@ -2,7 +2,13 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import type { Company } from '../core/companies/rules.ts'
 import { listCompanies } from '../core/companies/store.ts'
-import { findBackups, findSecretKeyId, requirePlaces } from '../core/installation.ts'
+import {
+  findBackups,
+  findFormerSecrets,
+  findSecretKeyId,
+  requirePlaces,
+  secretFault,
+} from '../core/installation.ts'
 import { listUnfinished } from '../core/payers/store.ts'
 import { listMoving } from '../core/places/store.ts'
 import { listSetbacks } from '../core/setbacks.ts'
@@ -251,13 +257,30 @@ async function inspectMigrations(db: Database): Promise<Finding> {
     : ['ok', 'The database is up to date.']
 }
 
-async function inspectSecret(db: Database, { secretKey }: Config): Promise<Finding> {
-  const { keyId } = createVault(secretKey)
+async function inspectSecret(db: Database, { secretKey, secretKeyNext }: Config): Promise<Finding> {
+  const vault = createVault(secretKey, secretKeyNext)
   const known = (await hasTable(db, 'installation')) ? await findSecretKeyId(db) : null
   if (!known) return ['ok', 'The database is new and will be set up with the present key.']
-  if (known === keyId) return ['ok', 'It is the one this database was set up with.']
-  return ['failed', 'SECRET_KEY is not the one this database was set up with: put it back.']
+  if (!(await hasTable(db, 'secret_keys'))) {
+    if (known === vault.keyId) return ['ok', 'It is the one this database was set up with.']
+    return ['failed', 'SECRET_KEY is not the one this database was set up with: put it back.']
+  }
+  const fault = await secretFault(db, vault)
+  if (fault) return ['failed', fault]
+  const formers = await findFormerSecrets(db)
+  const left = formers.find(({ gone_at }) => gone_at === null)
+  if (left) return ['warning', `${left.id} is being replaced: run vintem secret rotate again.`]
+  if (formers.some(({ id }) => id === vault.keyId)) {
+    return ['warning', `${vault.keyId} in SECRET_KEY was replaced, and can go. ${THEN}`]
+  }
+  if (secretKeyNext === null) return ['ok', `It is ${known}, the present one of this database.`]
+  if (vault.each.length === 1) return ['warning', 'SECRET_KEY_NEXT is SECRET_KEY: leave it out.']
+  return formers.some(({ id }) => id === vault.each[1]!.keyId)
+    ? ['warning', 'SECRET_KEY_NEXT is a former secret, and can go.']
+    : ['warning', 'SECRET_KEY_NEXT is set: vintem secret rotate makes it the present secret.']
 }
+
+const THEN = 'Set SECRET_KEY to what is in SECRET_KEY_NEXT, and leave that out.'
 
 async function inspectClock(db: Database): Promise<Finding> {
   const before_ms = systemClock.now().getTime()
@@ -304,10 +327,10 @@ async function inspectProvider(db: Database | null): Promise<Finding> {
   ]
 }
 
-async function inspectClocks(db: Database, { secretKey }: Config): Promise<Finding> {
-  const vault = createVault(secretKey)
-  const isReadable =
-    (await hasTable(db, 'bank_connections')) && (await findSecretKeyId(db)) === vault.keyId
+async function inspectClocks(db: Database, { secretKey, secretKeyNext }: Config): Promise<Finding> {
+  const vault = createVault(secretKey, secretKeyNext)
+  const known = (await hasTable(db, 'bank_connections')) ? await findSecretKeyId(db) : null
+  const isReadable = vault.each.some(({ keyId }) => keyId === known)
   return isReadable ? inspectBankClocks(db, vault) : ['ok', 'No bank can be asked yet.']
 }
 

@@ -13,6 +13,7 @@ import { placeCommands } from './place.ts'
 import { restartServer } from './restart.ts'
 import { restore } from './restore.ts'
 import { sandboxCommands } from './sandbox.ts'
+import { secretCommands } from './secret.ts'
 import { withdrawalCommands } from './withdrawal.ts'
 
 /** The commands of whoever runs the installation. They open its database. */
@@ -27,6 +28,7 @@ export const OPERATOR_COMMANDS: Command[] = [
   ...ledgerCommands,
   ...sandboxCommands,
   ...placeCommands,
+  ...secretCommands,
   backup,
   restore,
   migrateDatabase,

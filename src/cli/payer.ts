@@ -145,7 +145,7 @@ async function exportErased({ options }: Args, typed: string): Promise<PayerExpo
     const { db, vault } = await placeOf(front, company.id)
     if (!isUuid(id) || !(await findErasure(db, company.id, id)))
       throw new Refusal(`The company has no erasure ${typed}.`)
-    return exportFacts({ db, vault }, company, { index: Buffer.alloc(0), owned: [id], shared: [] })
+    return exportFacts({ db, vault }, company, { indexes: [], owned: [id], shared: [] })
   }, options.company)
 }
 

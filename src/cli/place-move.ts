@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { recordActivity } from '../core/activity/record.ts'
+import { findFormerSecrets } from '../core/installation.ts'
 import { type PlannedMove, planMoves, type Weighed } from '../core/moves/balance.ts'
 import { cancelMove, type Moved, moveCompany } from '../core/moves/move.ts'
 import { locate } from '../core/places/directory.ts'
@@ -108,6 +109,10 @@ async function tryMove(session: Places, { companyId, to }: Asked): Promise<Resul
 }
 
 async function moveOne({ databases, urls }: Places, text: string, to: number) {
+  const formers = await findFormerSecrets(databases[0]!)
+  if (formers.some(({ gone_at }) => gone_at === null)) {
+    throw new Refusal('A secret is being replaced. Finish that first with "vintem secret rotate".')
+  }
   const { company, lives } = await findWhere(databases, text)
   const { id: companyId, name } = company
   const known = await Promise.all(databases.map((one) => findKnown(one, companyId)))

@@ -51,6 +51,9 @@ const add: Command = {
         'Local mode has one place, which it starts itself. Set PLACES to databases of your own.',
       )
     }
+    if (config.secretKeyNext) {
+      throw new Refusal('A secret is being replaced. Add the place when SECRET_KEY_NEXT is gone.')
+    }
     const known = [config.databaseUrl!, ...config.otherPlaces]
     const place = known.includes(url!) ? known.indexOf(url!) + 1 : known.length + 1
     if (place <= known.length) throw new Refusal(`It is place ${place} already.`)

@@ -111,7 +111,7 @@ export async function withDatabase<R>(
   named?: string,
 ): Promise<R> {
   const config = loadConfig()
-  const vault = createVault(config.secretKey)
+  const vault = createVault(config.secretKey, config.secretKeyNext)
   const { urls, databases, close } = await openConnection(config)
   try {
     await prepare(config, urls, databases, vault)

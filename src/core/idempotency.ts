@@ -21,20 +21,23 @@ export type StoredResponse = {
 /** A client's Idempotency-Key, and the request that it belongs to. */
 export type IdempotencyRef = Pick<StoredResponse, 'key' | 'fingerprint'>
 
-/** The key of a part of a request, which no client can send, because it is made with our secret. */
+/**
+ * The key of a part of a request, which no client can send, because it is made with our secret: the
+ * first one, so that a retry finds it when the secret was replaced.
+ */
 export const guardOfPart = (
   vault: Vault,
   { key, fingerprint }: IdempotencyRef,
   part: string,
 ): IdempotencyRef => ({
-  key: `part:${vault.fingerprint([key, part]).toString('base64url')}`,
+  key: `part:${vault.first.fingerprint([key, part]).toString('base64url')}`,
   fingerprint,
 })
 
 export const inProgress = () =>
   problem('idempotency_in_progress', undefined, { 'Retry-After': '1' })
 
-const contextOf = (companyId: Uuid, key: string) => `${companyId}:answer:${key}`
+export const answerContext = (companyId: Uuid, key: string) => `${companyId}:answer:${key}`
 
 export function sealAnswer(
   vault: Vault,
@@ -42,12 +45,12 @@ export function sealAnswer(
   { status, body, warnings }: { status: number; body: string; warnings: string | null },
 ): StoredResponse {
   const { companyId, key, fingerprint } = guard
-  const sealedBody = vault.seal(body, contextOf(companyId, key))
+  const sealedBody = vault.seal(body, answerContext(companyId, key))
   return { key, fingerprint, status, sealedBody, warnings }
 }
 
 export const openAnswer = (vault: Vault, companyId: Uuid, response: StoredResponse): string =>
-  vault.open(response.sealedBody, contextOf(companyId, response.key))
+  vault.open(response.sealedBody, answerContext(companyId, response.key))
 
 const STORED_HOURS = 24
 
@@ -157,7 +160,9 @@ export function runOnce<T>(
   return db.transaction(async (tx, control) => {
     if (!(await claim(tx, companyId, key, fingerprint, now))) {
       const [stored] = await findMany(tx, [{ companyId, key, now }])
-      if (!stored?.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
+      if (!stored || !vault.isSameRequest(stored.fingerprint, fingerprint)) {
+        throw problem('idempotency_key_reused')
+      }
       return JSON.parse(openAnswer(vault, companyId, stored))
     }
     const answer = await act(tx, control)

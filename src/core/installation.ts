@@ -22,16 +22,64 @@ export async function findPlainPagesEnd(tx: Tx): Promise<Date | null> {
   return row?.end ?? null
 }
 
-/** Refuses a database that was set up with another secret: what it sealed could not be opened. */
+/** What is kept of a secret is sealed for this. */
+export const hashingContext = (keyId: string): string => `hashing:${keyId}`
+
+/** A former secret as it is stored. `gone_at` is null while something may be sealed with it. */
+export type FormerSecret = { id: string; hashing: Buffer; replaced_at: Date; gone_at: Date | null }
+
+/** Former secrets, the oldest first. */
+export const findFormerSecrets = (tx: Tx): Promise<FormerSecret[]> =>
+  tx.query<FormerSecret>({
+    text: 'select id, hashing, replaced_at, gone_at from secret_keys order by replaced_at, id',
+  })
+
+/** What is wrong with the secrets that are known, for a database. Null: nothing. */
+export async function secretFault(tx: Tx, { keyId, each }: Vault): Promise<string | null> {
+  const isKnown = (id: string) => each.some((one) => one.keyId === id)
+  const formers = await findFormerSecrets(tx)
+  const present = await findSecretKeyId(tx)
+  if (present !== null && !isKnown(present)) {
+    // A server that was forgotten when the other secret was handed out.
+    return formers.some(({ id }) => id === keyId) ? REPLACED : OTHER
+  }
+  const lost = formers.find(({ id, gone_at }) => gone_at === null && !isKnown(id))
+  return lost ? missing(lost.id) : null
+}
+
+const OTHER =
+  'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.'
+const REPLACED =
+  'SECRET_KEY was replaced by another secret since. Set SECRET_KEY to that one, or SECRET_KEY_NEXT as on the other servers.'
+
+const missing = (id: string): string =>
+  `Something in this database may still be sealed with the former secret ${id}, which is missing. Keep it in SECRET_KEY, with the new one in SECRET_KEY_NEXT, until "vintem secret rotate" says that it can go.`
+
+/**
+ * Refuses a database in which something is, or may be, sealed with a secret that is not known: it
+ * could not be opened. A new database is set up with the present secret.
+ */
 export async function requireSameSecret(tx: Tx, vault: Vault): Promise<void> {
   await tx.query({
     text: 'insert into installation (secret_key_id) values ($1) on conflict do nothing',
     values: [vault.keyId],
   })
-  if ((await findSecretKeyId(tx)) === vault.keyId) return
-  throw new ConfigFault([
-    'SECRET_KEY is not the one this database was set up with. Payers’ data and API keys could not be read: put the former key back.',
-  ])
+  const fault = await secretFault(tx, vault)
+  if (fault) throw new ConfigFault([fault])
+}
+
+/** Learns which secret is present, and what is kept of former ones, from the control database. */
+export async function learnSecrets(tx: Tx, vault: Vault): Promise<void> {
+  await requireSameSecret(tx, vault)
+  const formers = await findFormerSecrets(tx)
+  vault.learn(
+    (await findSecretKeyId(tx))!,
+    formers.map(({ id, hashing, replaced_at: replacedAt }) => ({
+      keyId: id,
+      hashing: vault.open(hashing, hashingContext(id)),
+      replacedAt,
+    })),
+  )
 }
 
 export type Backups = { backedUpAt: Date | null; savedSecretKeyId: string | null }

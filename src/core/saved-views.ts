@@ -17,14 +17,16 @@ export const MAX_VIEW_NAME = 40
 /** Characters of all filters together. */
 const MAX_FILTERS = 1000
 
-const contextOf = ({ companyId, personId }: Pick<Owner, 'companyId' | 'personId'>, id: Uuid) =>
-  `${companyId}:view:${personId}:${id}`
+export const viewContext = (
+  { companyId, personId }: Pick<Owner, 'companyId' | 'personId'>,
+  id: Uuid,
+): string => `${companyId}:view:${personId}:${id}`
 
 /** The name and the filters of a view, as JSON. */
 export const openView = (
   { vault, ...owner }: Omit<Owner, 'db'>,
   { id, sealed }: { id: Uuid; sealed: Buffer },
-): string => vault.open(sealed, contextOf(owner, id))
+): string => vault.open(sealed, viewContext(owner, id))
 
 type ViewRow = Row & { id: Uuid; sealed: Buffer }
 
@@ -58,7 +60,7 @@ export async function saveView(
   }
   const same = (await listViews(owner, list)).find(({ name }) => name === view.name)
   const id = same?.id ?? newId()
-  const sealed = vault.seal(JSON.stringify(view), contextOf(owner, id))
+  const sealed = vault.seal(JSON.stringify(view), viewContext(owner, id))
   const saved = await db.query({
     text: `insert into saved_views (company_id, person_id, id, list, sealed, created_at)
            select $1::uuid, $2::uuid, $3::uuid, $4, $5, $6

@@ -164,6 +164,21 @@ export function companyTableOf<T extends { companyId: Uuid }>(
   }
 }
 
+/**
+ * Records that are found by any of several values, newest first. While a secret is replaced they
+ * may have either of two hashes; else there is one value, and so one statement.
+ */
+export async function newestOf<V, T extends { id: Uuid }>(
+  values: readonly V[],
+  limit: number,
+  find: (value: V) => Promise<T[]>,
+): Promise<T[]> {
+  if (values.length === 1) return find(values[0]!)
+  const found = new Map<Uuid, T>()
+  for (const value of values) for (const one of await find(value)) found.set(one.id, one)
+  return [...found.values()].sort((a, b) => (a.id < b.id ? 1 : -1)).slice(0, limit)
+}
+
 function fieldOf<T, Name extends keyof T & string>(
   field: Name,
   column: Columns<T>[Name],

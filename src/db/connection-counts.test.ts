@@ -15,7 +15,7 @@ test('the number of connections is what the documents say', () => {
 })
 
 test('several processes share the connections for requests, and each has two at least', () => {
-  const others = (processes: number) => 10 * processes + 25
+  const others = (processes: number) => 11 * processes + 65
   assert.equal(mostConnections(20, 4), 20 + 20 + others(4))
   assert.equal(mostConnections(20, 16), 20 + 32 + others(16))
 })

@@ -15,8 +15,11 @@ export const undivided = (poolSize: number): Connections => ({
   long: 6,
 })
 
-/** Listens to changes, asks whether the database can be written to, and whether it answers. */
-const WATCHING = 3
+/**
+ * Listens to changes, follows which secret is present, asks whether the database can be written to,
+ * and whether it answers.
+ */
+const WATCHING = 4
 
 /** Each process for requests gets so many at least: beside one in use, one is free for others. */
 const LEAST_FOR_REQUESTS = 2
@@ -44,12 +47,13 @@ const sumOf = (connections: Connections): number =>
 
 /**
  * The most connections of all processes of one machine together. The last `WATCHING` is for the
- * tasks' process and the parent: one to watch the database from each, and one for `/ready`. While
- * processes are replaced, one after the other, there is one more, which runs tasks at most.
+ * tasks' process and the parent: one to watch the database from each, one for `/ready`, and one
+ * that follows the secret for the tasks. While processes are replaced, one after the other, there
+ * is one more, which runs tasks at most, and has two of these.
  */
 export function mostConnections(poolSize: number, processes: number): number {
   if (processes === 1) return sumOf(undivided(poolSize)) + WATCHING
   const requests = processes * (sumOf(ofRequests(poolSize, processes)) + WATCHING)
   const tasks = sumOf(ofTasks(poolSize))
-  return requests + tasks + sumOf(OF_PARENT) + WATCHING + (tasks + 1)
+  return requests + tasks + sumOf(OF_PARENT) + WATCHING + (tasks + 2)
 }

@@ -14,6 +14,7 @@ import { createBatcher, LOOKUPS } from '../lib/batch.ts'
 import { newId, type Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
+import type { Vault } from '../lib/vault.ts'
 
 export type Session = {
   /** The app of the place in which the company lives. */
@@ -72,7 +73,9 @@ export function createKeyRing(front: FullFront, notifications: readonly Notifica
     const before = changes
     // Look up, hash and compare in any case, so that the time does not show whether a key exists.
     const found = await find(keyIdOf(text) ?? newId())
-    const matches = timingSafeEqual(vault.hashKey(text), found ? found.key.hash : NO_HASH)
+    const stored = found ? found.key.hash : NO_HASH
+    // All are compared, so that the time does not show which of them is right.
+    const matches = hashesOf(vault, text).filter((hash) => timingSafeEqual(hash, stored)).length > 0
     if (!found || !matches) {
       cached.delete(text)
       return null
@@ -101,6 +104,10 @@ export function createKeyRing(front: FullFront, notifications: readonly Notifica
     flush,
   }
 }
+
+/** A key that is older than the present secret has a hash of a former one. */
+const hashesOf = (vault: Vault, text: string): Buffer[] =>
+  vault.forms((by) => by.hashKey(text)).filter(({ length }) => length === NO_HASH.length)
 
 /** Notes when keys are used, in the place of each. */
 function noteUses(apps: readonly FullApp[], databases: readonly Database[]) {

@@ -53,7 +53,9 @@ const isKeyName = (text: string, i: number) =>
 class KeyTaken extends Error {}
 
 function replay(app: FullApp, response: StoredResponse, guard: Guard): Answer {
-  if (!response.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
+  if (!app.vault.isSameRequest(response.fingerprint, guard.fingerprint)) {
+    throw problem('idempotency_key_reused')
+  }
   const body = idempotency.openAnswer(app.vault, guard.companyId, response)
   const { status, warnings } = response
   const headers = { [REPLAYED]: 'true', ...warningHeader(warnings) }

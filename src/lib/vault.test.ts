@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { createVault } from './vault.ts'
+import { createVault, type Hashes, isWrappedBy, keyIdOf, keysOf, type Vault } from './vault.ts'
 
 const vault = createVault(Buffer.alloc(32, 1))
 
@@ -86,4 +86,98 @@ test('a context is good to its last character, however long', () => {
   const sealed = vault.seal('x', `${context}1`)
   assert.equal(vault.open(sealed, `${context}1`), 'x')
   assert.throws(() => vault.open(sealed, `${context}2`))
+})
+
+const secrets = [1, 2, 3, 4].map((byte) => Buffer.alloc(32, byte))
+const idOf = (secret: Buffer): string => keysOf(secret).keyId
+
+/** The vault of a server that has one secret or two, after others were replaced. */
+function vaultAfter(former: Buffer[], own: Buffer[], presentId: string): Vault {
+  const found = createVault(own[0]!, own[1])
+  const formers = former.map((secret, i) => ({
+    keyId: idOf(secret),
+    hashing: keysOf(secret).hashing(),
+    replacedAt: new Date(i * 86_400_000),
+  }))
+  found.learn(presentId, formers)
+  return found
+}
+
+test('either secret opens what it has sealed, and only the present one seals', () => {
+  const [old, next] = secrets as [Buffer, Buffer]
+  const both = vaultAfter([], [old, next], idOf(old))
+  const before = both.seal('x', 'here')
+  assert.equal(keyIdOf(before), idOf(old))
+  both.use(idOf(next))
+  const after = both.seal('x', 'here')
+  assert.equal(keyIdOf(after), idOf(next))
+  for (const one of [before, after]) assert.equal(both.open(one, 'here'), 'x')
+  const onlyNew = vaultAfter([old], [next], idOf(next))
+  assert.equal(onlyNew.open(after, 'here'), 'x')
+  assert.throws(() => onlyNew.open(before, 'here'))
+  assert.throws(() => both.use('00000000'))
+})
+
+test('a hash is found by its forms after any number of replacements, whenever it was made', () => {
+  const hash = (of: Hashes) => of.hashCode('code', 'here')
+  // What is stored. When a secret is replaced, it is hashed again, or is not yet.
+  let stored = [hash(keysOf(secrets[0]!))]
+  for (const [i, next] of secrets.slice(1).entries()) {
+    const [former, old] = [secrets.slice(0, i), secrets[i]!]
+    const during = vaultAfter([...former, old], [old, next], idOf(next))
+    const now = [...stored, hash(during)]
+    const again = now.map((one) => during.wrap(one))
+    for (const one of [...now, ...again]) {
+      assert.ok(during.forms(hash).some((form) => form.equals(one)))
+    }
+    assert.ok(again.every((one) => isWrappedBy(idOf(next), one)))
+    stored = [...again, hash(during)]
+    const after = vaultAfter([...former, old], [next], idOf(next))
+    for (const one of stored) assert.ok(after.forms(hash).some((form) => form.equals(one)))
+  }
+})
+
+test('with one secret a hash has one form', () => {
+  assert.deepEqual(
+    vault.forms((of) => of.hashKey('x')),
+    [vault.hashKey('x')],
+  )
+  const made = vault.fingerprint(['x'])
+  assert.deepEqual(vault.formsOf(made), [made])
+})
+
+test('a request is recognised across a replacement, and another one is not', () => {
+  const [old, next] = secrets as [Buffer, Buffer]
+  const stored = keysOf(old).fingerprint(['POST', 'body'])
+  const after = vaultAfter([old], [next], idOf(next))
+  const [same, other] = [after.fingerprint(['POST', 'body']), after.fingerprint(['POST', 'other'])]
+  for (const one of [stored, after.wrap(stored), same]) {
+    assert.ok(after.isSameRequest(one, same))
+    assert.ok(!after.isSameRequest(one, other))
+  }
+  assert.deepEqual(after.firstFormOf(same), stored)
+})
+
+test('the first secret stays the first, before, during and after a replacement', () => {
+  const [old, next] = secrets as [Buffer, Buffer]
+  const all = [
+    vaultAfter([], [old], idOf(old)),
+    vaultAfter([], [old, next], idOf(old)),
+    vaultAfter([], [next, old], idOf(old)),
+    vaultAfter([old], [old, next], idOf(next)),
+    vaultAfter([old], [next], idOf(next)),
+  ]
+  for (const one of all) assert.equal(one.first.keyId, idOf(old))
+  all[1]!.use(idOf(next))
+  assert.equal(all[1]!.first.keyId, idOf(old))
+})
+
+test('an address of before a replacement works on, and none of later can be made of the former secret', () => {
+  const [old, next] = secrets as [Buffer, Buffer]
+  const after = vaultAfter([old], [next], idOf(next))
+  const [before, later] = [new Date(-1), new Date(3_600_000)]
+  assert.ok(after.isTag(keysOf(old).tag('page'), 'page', before))
+  assert.ok(!after.isTag(keysOf(old).tag('page'), 'page', later))
+  for (const at of [before, later]) assert.ok(after.isTag(after.tag('page'), 'page', at))
+  assert.ok(!after.isTag(after.tag('other'), 'page', before))
 })

@@ -2,6 +2,7 @@ import cluster from 'node:cluster'
 import { createApp } from '../app.ts'
 import type { Config } from '../config.ts'
 import { appsOf } from '../core/places/front.ts'
+import { followSecret } from '../core/secrets/watch.ts'
 import { ofRequests, ofTasks } from '../db/connection-counts.ts'
 import { describeRefusal } from '../db/probe.ts'
 import { watchProcess } from '../http/metrics.ts'
@@ -77,6 +78,7 @@ export function runChild(): void {
   ): Promise<void> {
     await sendTraces(app.config, app.log, order.name, undo)
     undo.push(...undoApp(app))
+    undo.push(await followSecret({ ...app, db: app.db.control }, order.databaseUrl))
     if (order.kind === 'worker') {
       watchProcess(app)
       undo.push(runWorker(app))

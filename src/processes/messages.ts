@@ -9,17 +9,22 @@ export const PROTOCOL = 1
 /** What a process is for: it answers requests, or it runs the tasks. */
 export type ProcessKind = 'api' | 'worker'
 
-/** Messages are JSON, so the secret is base64. */
-export type SentConfig = Omit<Config, 'secretKey'> & { secretKey: string }
+/** Messages are JSON, so secrets are base64. */
+export type SentConfig = Omit<Config, 'secretKey' | 'secretKeyNext'> & {
+  secretKey: string
+  secretKeyNext: string | null
+}
 
 export const sendConfig = (config: Config): SentConfig => ({
   ...config,
   secretKey: config.secretKey.toString('base64'),
+  secretKeyNext: config.secretKeyNext?.toString('base64') ?? null,
 })
 
-export const receiveConfig = ({ secretKey, ...config }: SentConfig): Config => ({
+export const receiveConfig = ({ secretKey, secretKeyNext, ...config }: SentConfig): Config => ({
   ...config,
   secretKey: Buffer.from(secretKey, 'base64'),
+  secretKeyNext: secretKeyNext === null ? null : Buffer.from(secretKeyNext, 'base64'),
 })
 
 /** What a process needs to begin. */

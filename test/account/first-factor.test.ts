@@ -26,7 +26,7 @@ const mayMoveMoney = async (member: Member) => {
 async function asMember(answer: Answer): Promise<Member> {
   const cookie = cookieOf(answer)
   const token = cookie.split('=')[1]!
-  const found = await findSession(api.app.db.control, api.app.vault.hashCode(token, 'session'))
+  const found = await findSession(api.app.db.control, [api.app.vault.hashCode(token, 'session')])
   return memberOf(api, live.company, found!.person, found!.session, token)
 }
 

@@ -45,6 +45,7 @@ export const NOT_OF_PAYERS: Record<string, Record<string, readonly string[]>> = 
     wrong_sign_ins: ['kind'],
     idempotency_keys: ['warnings'],
     installation: ['secret_key_id', 'saved_secret_key_id'],
+    secret_keys: ['id', 'hashing', 'progress'],
   },
   'amounts, dates and ids of the scheme, which stay in the books': {
     charges: ['br_code', 'end_to_end_id', 'due', 'split'],

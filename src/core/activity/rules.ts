@@ -32,6 +32,7 @@ export const INSTALLATION_ACTIONS = [
   'password.change',
   'password.reset',
   'recovery-codes.create',
+  'secret.rotate',
   'session.end',
   'session.start',
   'sign-in-link.create',

@@ -15,14 +15,13 @@ import { mailOwners } from '../people/owner-mails.ts'
 import { reconcileSoon } from '../reconciliation-schedule.ts'
 import {
   type BankRecord,
+  bankContext,
   deleteBank,
   findBank,
   findCallbackIds,
   lockBank,
   saveBank,
 } from './store.ts'
-
-const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:bank:${id}`
 
 /** What an operator gives to connect a company's bank. */
 export type NewBank = Omit<Connection, 'id'> & {
@@ -61,7 +60,7 @@ export async function connectBank(
     payouts,
     payoutKey,
     certificateEndsAt,
-    sealed: vault.seal(JSON.stringify(connection), contextOf(companyId, id)),
+    sealed: vault.seal(JSON.stringify(connection), bankContext(companyId, id)),
     callbackId: before?.callbackId ?? randomUUID(),
     // If only the credentials change, payments that arrived while the old ones failed count too.
     connectedAt: before && isSame ? before.connectedAt : now,
@@ -92,7 +91,7 @@ export async function openConnection(
 ): Promise<Connection | null> {
   const bank = await findBank(tx, companyId)
   if (!bank) return null
-  const connection = JSON.parse(vault.open(bank.sealed, contextOf(companyId, bank.id)))
+  const connection = JSON.parse(vault.open(bank.sealed, bankContext(companyId, bank.id)))
   return { ...connection, profile: completeProfile(connection.profile), id: bank.id }
 }
 

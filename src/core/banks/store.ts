@@ -17,6 +17,9 @@ export type BankRecord = {
   connectedAt: Date
 }
 
+/** What a connection is sealed for. */
+export const bankContext = (companyId: Uuid, id: Uuid): string => `${companyId}:bank:${id}`
+
 const BANK = tableOf<BankRecord>({
   companyId: ['company_id', 'uuid'],
   id: ['id', 'uuid'],

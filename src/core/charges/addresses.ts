@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto'
 import { packPair, timeOf, type Uuid, unpackPair } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { App, Uses } from '../app.ts'
@@ -32,11 +31,11 @@ export const planUrl = ({ publicUrl, vault }: Addressing, named: Named): string 
 /** What a token names, and whether it is of the time before tags. Null if it is none of ours. */
 export function readPageToken(vault: Vault, token: string): (Named & { isPlain: boolean }) | null {
   const pair = token.slice(0, PAIR_LENGTH)
-  const [given, wanted] = [token.slice(PAIR_LENGTH), vault.tag(pair)].map((tag) => Buffer.from(tag))
-  const isPlain = given!.length === 0
-  const isTagged = given!.length === wanted!.length && timingSafeEqual(given!, wanted!)
-  const named = isPlain || isTagged ? unpackPair(pair) : null
-  return named && { ...named, isPlain }
+  const tag = token.slice(PAIR_LENGTH)
+  const named = unpackPair(pair)
+  const isPlain = tag === ''
+  const isOurs = named && (isPlain || vault.isTag(tag, pair, timeOf(named.id)))
+  return isOurs ? { ...named, isPlain } : null
 }
 
 /** Whether a record is of the time before tags, so that its address without one was given out. */

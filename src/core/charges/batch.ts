@@ -113,7 +113,9 @@ async function begin(
   const now = systemClock.now()
   if (await claim(db, companyId, key, fingerprint, now)) return true
   const earlier = await findStored({ companyId, key, now })
-  if (earlier && !earlier.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
+  if (earlier && !vault.isSameRequest(earlier.fingerprint, fingerprint)) {
+    throw problem('idempotency_key_reused')
+  }
   return false
 }
 
@@ -162,6 +164,8 @@ async function findPart(
 ): Promise<Charge | null> {
   const stored = await app.findStored({ companyId, key, now: app.systemClock.now() })
   if (!stored) return null
-  if (!stored.fingerprint.equals(fingerprint)) throw problem('idempotency_key_reused')
+  if (!app.vault.isSameRequest(stored.fingerprint, fingerprint)) {
+    throw problem('idempotency_key_reused')
+  }
   return app.charges.find({ companyId, id: openAnswer(app.vault, companyId, stored) })
 }

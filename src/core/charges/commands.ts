@@ -115,14 +115,15 @@ async function write<T extends object>(
  * ends it, because the event has to wait. It only stops being the charge of this request.
  */
 async function findEarlier(
-  app: Uses<'clock' | 'db' | 'providers'>,
+  app: Uses<'clock' | 'db' | 'providers' | 'vault'>,
   company: Company,
   { externalId, fingerprint }: Draft,
   matchPaid: MatchPaid,
 ): Promise<Charge | null> {
   if (externalId === null || fingerprint === null) return null
   const { id: companyId } = company
-  const earlier = await store.findOpenByRequest(app.db, { companyId, externalId, fingerprint })
+  const fingerprints = app.vault.formsOf(fingerprint)
+  const earlier = await store.findOpenByRequest(app.db, { companyId, externalId, fingerprints })
   if (!earlier || !rules.isDue(earlier, app.clock.now())) return earlier
   await matchPaid(earlier)
   const isAtRealBank = earlier.brCode !== null && hasRealBank(app, company, earlier)

@@ -5,6 +5,7 @@ import { type Batcher, createBatcher } from '../../lib/batch.ts'
 import { newId } from '../../lib/ids.ts'
 import { createRecent } from '../../lib/memo.ts'
 import type { App } from '../app.ts'
+import { findKnown } from '../customers/store.ts'
 import {
   type Event,
   type EventResult,
@@ -267,12 +268,33 @@ function responseColumns(group: Creation[]): Buffer[] {
   ]
 }
 
+/** While a secret is replaced a payer may be known by the other one. Else nothing is asked. */
+async function withKnownCustomers<C extends Pick<Creation, 'charge'>>(
+  tx: Tx,
+  group: C[],
+): Promise<C[]> {
+  const isAsked = ({ charge: { customerId, payer } }: C) =>
+    customerId === null && payer?.otherIndexes !== undefined
+  if (!group.some(isAsked)) return group
+  const asked = group.filter(isAsked)
+  const known = await findKnown(
+    tx,
+    asked.map(({ charge: { companyId, payer } }) => ({ companyId, payer: payer! })),
+  )
+  const customers = new Map(asked.map((creation, i) => [creation, known[i]!]))
+  return group.map((creation) => {
+    const customerId = customers.get(creation) ?? creation.charge.customerId
+    return { ...creation, charge: { ...creation.charge, customerId } }
+  })
+}
+
 /**
  * Inserts charges in a transaction, all of them or none, with their customers. Their events are
  * written at its end.
  */
 export async function insertTogether(tx: Tx, group: Omit<Creation, 'response' | 'mails'>[]) {
-  const all = group.map((creation) => ({ ...creation, response: null, mails: [] }))
+  const known = await withKnownCustomers(tx, group)
+  const all = known.map((creation) => ({ ...creation, response: null, mails: [] }))
   const values = [...chargeColumns(all), ...eventColumns([]), ...responseColumns([])]
   await tx.query({ name: INSERT_AGAIN.name, text: INSERT_AGAIN.parts + RESULT, values })
   await emit(
@@ -287,7 +309,7 @@ const byExternalId = (a: Creation, b: Creation) => (orderOf(a.charge) < orderOf(
 async function insertMany(db: Database, group: Creation[]): Promise<null[]> {
   const events = group.flatMap((creation) => creation.events)
   const mails = group.flatMap((creation) => creation.mails)
-  const columns = chargeColumns(group.toSorted(byExternalId))
+  const columns = chargeColumns((await withKnownCustomers(db.hot, group)).toSorted(byExternalId))
   const values = [...columns, ...eventColumns(events), ...responseColumns(group)]
   if (mails.length > 0) values.push(...mailColumns(mails))
   const run = ({ name, parts }: typeof INSERT) =>

@@ -137,7 +137,7 @@ async function begin(
 
 /** Continues from the intent that has the key of this one, if its request has ended. */
 async function continueEarlier(
-  app: Uses<'clock' | 'db' | 'systemClock'>,
+  app: Uses<'clock' | 'db' | 'systemClock' | 'vault'>,
   intent: store.NewIntent & { guard: IdempotencyRef },
 ): Promise<store.Intent> {
   const { companyId, guard, leasedUntil } = intent
@@ -150,7 +150,9 @@ async function continueEarlier(
         if (isInserted) return intent
         continue
       }
-      if (!earlier.fingerprint.equals(guard.fingerprint)) throw problem('idempotency_key_reused')
+      if (!app.vault.isSameRequest(earlier.fingerprint, guard.fingerprint)) {
+        throw problem('idempotency_key_reused')
+      }
       const isUsable = earlier.attempts === 0
       if (isUsable && earlier.leasedUntil > app.systemClock.now()) throw inProgress()
       if (isUsable && earlier.expiresAt > app.clock.now()) {

@@ -4,8 +4,16 @@ import type { Uuid } from '../../lib/ids.ts'
 import type { Charge } from './rules.ts'
 import { CHARGE } from './store.ts'
 
-/** A payer by the index of their tax id, and when they have paid something. */
-export type PaidBy = { companyId: Uuid; payerIndex: Buffer; receivedAt: Date }
+/**
+ * A payer by the index of their tax id, as charges and as customers have it, and when they have
+ * paid something. Both are the same, except while a secret is replaced.
+ */
+export type PaidBy = {
+  companyId: Uuid
+  payerIndex: Buffer
+  customerIndex: Buffer
+  receivedAt: Date
+}
 
 /** What tells whether a charge is the one that a payment is for. */
 export type Payable = Pick<Charge, 'id' | 'amount' | 'due' | 'devMode'>
@@ -25,17 +33,17 @@ export async function findPayable(tx: Tx, wanted: PaidBy[]): Promise<Payable[][]
   const rows = await tx.query<Payable & { position: number; dev_mode: boolean }>({
     name: 'find_payable_of_payers',
     text: `select k.position::int, c.id, c.amount, c.due, c.dev_mode
-           from unnest($1::uuid[], $2::bytea[], $3::timestamptz[]) with ordinality
-             k (company_id, payer_index, received_at, position)
+           from unnest($1::uuid[], $2::bytea[], $3::timestamptz[], $4::bytea[]) with ordinality
+             k (company_id, payer_index, received_at, customer_index, position)
            cross join lateral (
              select f.*, count(*) over () as seen from (
                select n.*, p.same from (
                  select q.id, count(*) over () as same from (
                    select u.id from customers u
-                   where u.company_id = k.company_id and u.tax_id_index = k.payer_index
+                   where u.company_id = k.company_id and u.tax_id_index = k.customer_index
                    union
                    select f.customer_id from former_tax_ids f
-                   where f.company_id = k.company_id and f.tax_id_index = k.payer_index
+                   where f.company_id = k.company_id and f.tax_id_index = k.customer_index
                    limit ${MAX_OF_PAYER + 1}) q) p
                cross join lateral (
                  select o.id, o.kind, o.status, o.amount, o.due, o.dev_mode, o.payer_index,
@@ -52,6 +60,7 @@ export async function findPayable(tx: Tx, wanted: PaidBy[]): Promise<Payable[][]
       uuids(wanted.map(({ companyId }) => companyId)),
       bytes(wanted.map(({ payerIndex }) => payerIndex)),
       timestamps(wanted.map(({ receivedAt }) => receivedAt)),
+      bytes(wanted.map(({ customerIndex }) => customerIndex)),
     ],
   })
   const found = wanted.map((): Payable[] => [])

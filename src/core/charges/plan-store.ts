@@ -1,3 +1,4 @@
+import { bytes } from '../../db/arrays.ts'
 import { companyTableOf } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -23,14 +24,15 @@ export async function insert(tx: Tx, plan: Plan): Promise<void> {
   await tx.query({ text: INSERT, values: PLAN.values([plan]) })
 }
 
-type PlanRequest = { companyId: Uuid; externalId: string; fingerprint: Buffer }
+/** A request by all forms of its fingerprint. */
+type PlanRequest = { companyId: Uuid; externalId: string; fingerprints: Buffer[] }
 
 /** The plan that the same request has made before. */
 export async function findByRequest(tx: Tx, request: PlanRequest): Promise<Plan | null> {
   const rows = await tx.query({
     text: `select * from charge_plans
-           where company_id = $1 and external_id = $2 and fingerprint = $3`,
-    values: [request.companyId, request.externalId, request.fingerprint],
+           where company_id = $1 and external_id = $2 and fingerprint = any ($3::bytea[])`,
+    values: [request.companyId, request.externalId, bytes(request.fingerprints)],
   })
   return rows[0] ? PLAN.read(rows[0]) : null
 }

@@ -85,11 +85,12 @@ export type WholePlan = { plan: Plan; charges: Charge[] }
 
 /** The plan that the same request has made before, while something of it is open. */
 async function findEarlier(
-  app: Uses<'clock' | 'db'>,
+  app: Uses<'clock' | 'db' | 'vault'>,
   { companyId, externalId, fingerprint }: PlanDraft['plan'],
 ): Promise<WholePlan | null> {
   if (externalId === null || fingerprint === null) return null
-  const plan = await store.findByRequest(app.db, { companyId, externalId, fingerprint })
+  const fingerprints = app.vault.formsOf(fingerprint)
+  const plan = await store.findByRequest(app.db, { companyId, externalId, fingerprints })
   if (!plan) return null
   const charges = await chargesOf(app.db, [plan])
   const now = app.clock.now()

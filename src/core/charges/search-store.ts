@@ -1,3 +1,4 @@
+import { bytes } from '../../db/arrays.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import {
@@ -31,8 +32,8 @@ export type ChargeFilter = {
    * A tax id and every customer who has or had it, because charges are indexed by customer. Without
    * a tax id: the customers alone.
    */
-  payer: { index: Buffer | null; customerIds: Uuid[] } | null
-  emailIndex: Buffer | null
+  payer: { indexes: Buffer[] | null; customerIds: Uuid[] } | null
+  emailIndexes: Buffer[] | null
   /** The folded words of a payer's name, and customers who have them. */
   name: { words: string[]; customerIds: Uuid[] } | null
   endToEndId: string | null
@@ -59,7 +60,7 @@ export const ANY_CHARGE: ChargeFilter = {
   referenceStart: null,
   customerId: null,
   payer: null,
-  emailIndex: null,
+  emailIndexes: null,
   name: null,
   endToEndId: null,
   chargeId: null,
@@ -95,6 +96,10 @@ function binderFor(companyId: Uuid): Binder {
 const isDueBy = (now: string): string =>
   `c.status = 'OPEN' and c.kind <> 'RECURRING' and c.expires_at <= ${now}`
 
+/** A hash has several forms while a secret is replaced. With one it is the usual statement. */
+const isOneOf = (hashes: Buffer[], bind: Binder['bind']): string =>
+  hashes.length === 1 ? `= ${bind(hashes[0])}` : `= any (${bind(bytes(hashes))}::bytea[])`
+
 /** All conditions except those on the statuses. */
 function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   const conditions = ['c.company_id = $1']
@@ -107,7 +112,6 @@ function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   where('lower(c.external_id) = lower(?) and c.external_id = ?', filter.externalId)
   where('lower(c.external_id) = lower(?)', filter.reference)
   where('c.customer_id = ?', filter.customerId)
-  where('c.payer_index = ?', filter.payer?.index ?? null)
   where('c.end_to_end_id = ?', filter.endToEndId)
   // A sale of a static code is paid by the txid of the code.
   where(`c.id = ? and c.kind <> 'STATIC'`, filter.chargeId)
@@ -121,6 +125,8 @@ function fieldConditions(filter: ChargeFilter, { bind }: Binder): string[] {
   where('c.created_at < ?', filter.created.to)
   where('c.payment_date >= ?', filter.paid.from)
   where('c.payment_date < ?', filter.paid.to)
+  const { indexes = null } = filter.payer ?? {}
+  if (indexes) conditions.push(`c.payer_index ${isOneOf(indexes, bind)}`)
   return conditions
 }
 
@@ -150,14 +156,14 @@ function statusConditions(filter: ChargeFilter, binder: Binder, now: Date): stri
 }
 
 /** The rows to search. Old charges have the index of the e-mail address in another table. */
-function sourceOf({ emailIndex }: ChargeFilter, { bind }: Binder): string {
-  if (emailIndex === null) return 'charges c'
-  const index = bind(emailIndex)
-  return `(select c.* from charges c where c.company_id = $1 and c.email_index = ${index}
+function sourceOf({ emailIndexes }: ChargeFilter, { bind }: Binder): string {
+  if (emailIndexes === null) return 'charges c'
+  const isSought = isOneOf(emailIndexes, bind)
+  return `(select c.* from charges c where c.company_id = $1 and c.email_index ${isSought}
     union all
     select c.* from charge_emails e
     join charges c on c.company_id = e.company_id and c.id = e.charge_id
-    where e.company_id = $1 and e.email_index = ${index}) c`
+    where e.company_id = $1 and e.email_index ${isSought}) c`
 }
 
 /** The condition for charges that come after the last one of a page. */
@@ -269,7 +275,7 @@ export async function countStates(
 
 function textOf(filter: ChargeFilter, page: ChargePage, now: Date, binder: Binder): string {
   if (filter.payer !== null) return byCustomers(filter, filter.payer.customerIds, page, now, binder)
-  if (filter.emailIndex !== null) return byEmail(filter, filter.emailIndex, page, now, binder)
+  if (filter.emailIndexes !== null) return byEmail(filter, filter.emailIndexes, page, now, binder)
   if (filter.name !== null) return byName(filter, filter.name, page, now, binder)
   if (filter.referenceStart !== null) {
     return byReferenceStart(filter, filter.referenceStart, page, now, binder)
@@ -310,24 +316,24 @@ function byAmounts(filter: ChargeFilter, page: ChargePage, now: Date, binder: Bi
 /** Reads a page of the charges that have the address themselves, and one of the old ones. */
 function byEmail(
   filter: ChargeFilter,
-  emailIndex: Buffer,
+  emailIndexes: Buffer[],
   page: ChargePage,
   now: Date,
   binder: Binder,
 ): string {
   const order = orderBy(momentOf(filter))
-  const [index, limit] = [binder.bind(emailIndex), binder.bind(page.limit)]
+  const [isSought, limit] = [isOneOf(emailIndexes, binder.bind), binder.bind(page.limit)]
   const conditions = all(filter, page, now, binder)
   // The order of the other table, by which it is read only as far as the page goes.
   const oldOrder = order.replaceAll('c.id', 'e.charge_id')
   return `select c.* from (
       (select c.* from charges c
-       where c.company_id = $1 and ${conditions} and c.email_index = ${index}
+       where c.company_id = $1 and ${conditions} and c.email_index ${isSought}
        order by ${order} limit ${limit})
       union all
       (select c.* from charge_emails e
        join charges c on c.company_id = e.company_id and c.id = e.charge_id
-       where ${conditions} and e.company_id = $1 and e.email_index = ${index}
+       where ${conditions} and e.company_id = $1 and e.email_index ${isSought}
        order by ${oldOrder} limit ${limit})) c
     order by ${order} limit ${limit}`
 }

@@ -239,7 +239,8 @@ async function filterOf(where: Where, query: Query): Promise<store.ChargeFilter 
     referenceStart: query.referenceStart ?? null,
     payer: taxId === undefined ? await peopleOf(where, query) : await payerOf(where, taxId),
     name: await nameOf(where, query.name),
-    emailIndex: email === undefined ? null : indexEmail(vault, companyId, email),
+    emailIndexes:
+      email === undefined ? null : vault.forms((by) => indexEmail(by, companyId, email)),
     created: spanOf(query.createdFrom, query.createdTo),
     paid: spanOf(query.paidFrom, query.paidTo),
   }
@@ -264,8 +265,8 @@ const spanOf = (from: string | undefined, to: string | undefined): store.Span =>
 })
 
 async function payerOf({ db, vault, companyId }: Where, taxId: string) {
-  const index = vault.index(companyId, taxId)
-  return { index, customerIds: await findIdsByTaxId(db, companyId, index) }
+  const indexes = vault.forms((by) => by.index(companyId, taxId))
+  return { indexes, customerIds: await findIdsByTaxId(db, companyId, indexes) }
 }
 
 /** So many customers of a name, a phone or a part of them are looked at. */
@@ -276,10 +277,10 @@ async function peopleOf(where: Where, { phone, part }: Query) {
   const { db, vault, companyId } = where
   if (phone !== undefined) {
     const found = await findByPhone(db, vault, companyId, phone, MAX_NAMESAKES)
-    return { index: null, customerIds: found.map(({ id }) => id) }
+    return { indexes: null, customerIds: found.map(({ id }) => id) }
   }
   if (part === undefined) return null
-  return { index: null, customerIds: await findIdsByPart(where, part, MAX_NAMESAKES) }
+  return { indexes: null, customerIds: await findIdsByPart(where, part, MAX_NAMESAKES) }
 }
 
 /** If a name has no words of letters or digits, nobody has it. */

@@ -102,7 +102,8 @@ export function shippingFaults(given: Shipping): Partial<Record<ShippingField, S
 }
 
 // Names the charge: an address that is copied to another charge cannot be opened.
-const contextOf = (companyId: Uuid, chargeId: Uuid) => `shipping:${companyId}:${chargeId}`
+export const shippingContext = (companyId: Uuid, chargeId: Uuid) =>
+  `shipping:${companyId}:${chargeId}`
 
 export function sealShipping(
   vault: Vault,
@@ -112,11 +113,11 @@ export function sealShipping(
   const picked = SHIPPING_FIELDS.flatMap((field) =>
     shipping[field] ? [[field, shipping[field]]] : [],
   )
-  return vault.seal(JSON.stringify(Object.fromEntries(picked)), contextOf(companyId, id))
+  return vault.seal(JSON.stringify(Object.fromEntries(picked)), shippingContext(companyId, id))
 }
 
 export const openShipping = (
   vault: Vault,
   { companyId, id }: { companyId: Uuid; id: Uuid },
   sealed: Buffer,
-): Shipping => JSON.parse(vault.open(sealed, contextOf(companyId, id)))
+): Shipping => JSON.parse(vault.open(sealed, shippingContext(companyId, id)))

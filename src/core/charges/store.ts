@@ -279,15 +279,16 @@ export async function listOfRecurrence(
   return rows.map(CHARGE.read)
 }
 
-type ChargeRequest = { companyId: Uuid; externalId: string; fingerprint: Buffer }
+/** A request by all forms of its fingerprint. */
+type ChargeRequest = { companyId: Uuid; externalId: string; fingerprints: Buffer[] }
 
 /** The open charge that the same request has created before. */
 export async function findOpenByRequest(tx: Tx, request: ChargeRequest): Promise<Charge | null> {
   const rows = await tx.query({
     name: 'find_open_by_request',
-    text: `select * from charges where company_id = $1 and external_id = $2 and fingerprint = $3
-             and status = 'OPEN'`,
-    values: [request.companyId, request.externalId, request.fingerprint],
+    text: `select * from charges where company_id = $1 and external_id = $2
+             and fingerprint = any ($3::bytea[]) and status = 'OPEN'`,
+    values: [request.companyId, request.externalId, bytes(request.fingerprints)],
   })
   return rows[0] ? CHARGE.read(rows[0]) : null
 }

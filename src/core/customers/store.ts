@@ -1,5 +1,5 @@
 import { bytes, texts, uuids } from '../../db/arrays.ts'
-import { arrayParameters, companyTableOf, type Part } from '../../db/columns.ts'
+import { arrayParameters, companyTableOf, newestOf, type Part } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -72,11 +72,12 @@ export async function update(tx: Tx, vault: Vault, customer: Customer): Promise<
     text: `with former as (
              insert into former_tax_ids (company_id, tax_id_index, customer_id)
              select company_id, tax_id_index, id from customers
-             where company_id = $1 and id = $2 and tax_id_index <> $5
+             where company_id = $1 and id = $2 and tax_id_index <> all ($8::bytea[])
              on conflict do nothing
            )
            update customers set name = $3, status = $4, tax_id_index = $5, sealed = $6,
-             updated_at = $7, origin = case when tax_id_index = $5 then origin else 'client' end
+             updated_at = $7,
+             origin = case when tax_id_index = any ($8::bytea[]) then origin else 'client' end
            where company_id = $1 and id = $2`,
     values: [
       customer.companyId,
@@ -86,6 +87,7 @@ export async function update(tx: Tx, vault: Vault, customer: Customer): Promise<
       index,
       sealed,
       customer.updatedAt,
+      bytes(vault.each.map((keys) => keys.index(customer.companyId, customer.taxId))),
     ],
   })
   await saveIndexes(tx, vault, customer)
@@ -132,6 +134,45 @@ const payerKey = (companyId: Uuid, index: Buffer): string => `${companyId} ${ind
  * the order of the tax ids, so that two transactions cannot wait for each other.
  */
 export async function findOrCreate(tx: Tx, wanted: MadePayer[]): Promise<Uuid[]> {
+  const known = await findKnown(tx, wanted)
+  const made = await findOrMake(
+    tx,
+    wanted.filter((_, i) => known[i] === null),
+  )
+  return known.map((id) => id ?? made.shift()!)
+}
+
+/**
+ * While a secret is replaced: the customers who are known by the other one, for each payer. Those
+ * who are known by the present one, or by none, are null.
+ */
+export async function findKnown(
+  tx: Tx,
+  wanted: Pick<MadePayer, 'companyId' | 'payer'>[],
+): Promise<(Uuid | null)[]> {
+  const found = wanted.map((): Uuid | null => null)
+  const asked = wanted.flatMap(({ companyId, payer: { otherIndexes = [] } }, position) =>
+    otherIndexes.map((index) => ({ companyId, index, position })),
+  )
+  if (asked.length === 0) return found
+  const rows = await tx.query<{ position: number; id: Uuid }>({
+    text: `select k.position::int, c.id
+           from unnest($1::uuid[], $2::bytea[])
+             with ordinality k (company_id, tax_id_index, position)
+           cross join lateral (
+             select id from customers c
+             where c.company_id = k.company_id and c.tax_id_index = k.tax_id_index
+             order by id limit 1) c`,
+    values: [
+      uuids(asked.map(({ companyId }) => companyId)),
+      bytes(asked.map(({ index }) => index)),
+    ],
+  })
+  for (const { position, id } of rows) found[asked[position - 1]!.position] = id
+  return found
+}
+
+async function findOrMake(tx: Tx, wanted: MadePayer[]): Promise<Uuid[]> {
   if (wanted.length === 0) return []
   const customers = wanted.map(
     ({ companyId, payer: { name, index, sealed }, at }): StoredCustomer => ({
@@ -165,8 +206,10 @@ export async function list(
   companyId: Uuid,
   { taxId, ...part }: Part & { taxId: string | null },
 ): Promise<Customer[]> {
-  const index = taxId === null ? null : vault.index(companyId, taxId)
-  const found = await CUSTOMER.list(tx, companyId, { ...part, index })
+  const indexes = taxId === null ? [null] : vault.each.map((keys) => keys.index(companyId, taxId))
+  const found = await newestOf(indexes, part.limit, (index) =>
+    CUSTOMER.list(tx, companyId, { ...part, index }),
+  )
   return found.map((stored) => open(vault, stored))
 }
 
@@ -177,13 +220,14 @@ export async function findByEmailOrIds(
   companyId: Uuid,
   wanted: { email: string; ids: Uuid[]; limit: number },
 ): Promise<Customer[]> {
-  const index = indexEmail(vault, companyId, wanted.email)
+  const indexes = vault.each.map((keys) => indexEmail(keys, companyId, wanted.email))
   const rows = await tx.query({
-    text: `select ${COLUMNS} from customers c where company_id = $1 and email_index = $2
+    text: `select ${COLUMNS} from customers c
+           where company_id = $1 and email_index = any ($2::bytea[])
            union
            select ${COLUMNS} from customers c where company_id = $1 and id = any ($3::uuid[])
            order by id desc limit $4`,
-    values: [companyId, index, wanted.ids, wanted.limit],
+    values: [companyId, bytes(indexes), wanted.ids, wanted.limit],
   })
   return rows.map((row) => toCustomer(vault, row))
 }
@@ -215,13 +259,17 @@ export async function findByPhone(
   phone: string,
   limit: number,
 ): Promise<Customer[]> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from customers c
-           where company_id = $1 and phone_index = $2 and phone_index > ''
-           order by id desc limit $3`,
-    values: [companyId, indexPhone(vault, companyId, phone), limit],
+  const indexes = vault.each.map((keys) => indexPhone(keys, companyId, phone))
+  const found = await newestOf(indexes, limit, async (index) => {
+    const rows = await tx.query({
+      text: `select ${COLUMNS} from customers c
+             where company_id = $1 and phone_index = $2 and phone_index > ''
+             order by id desc limit $3`,
+      values: [companyId, index, limit],
+    })
+    return rows.map(CUSTOMER.read)
   })
-  return rows.map((row) => toCustomer(vault, row))
+  return found.map((stored) => open(vault, stored))
 }
 
 /** A customer as it is stored, whom the search does not find yet. */
@@ -258,12 +306,13 @@ export async function setIndexes(
 }
 
 /** Every customer that has or had a tax id, deleted ones too. */
-export async function findIdsByTaxId(tx: Tx, companyId: Uuid, index: Buffer): Promise<Uuid[]> {
+export async function findIdsByTaxId(tx: Tx, companyId: Uuid, indexes: Buffer[]): Promise<Uuid[]> {
   const rows = await tx.query<{ id: Uuid }>({
-    text: `select id from customers where company_id = $1 and tax_id_index = $2
+    text: `select id from customers where company_id = $1 and tax_id_index = any ($2::bytea[])
            union
-           select customer_id from former_tax_ids where company_id = $1 and tax_id_index = $2`,
-    values: [companyId, index],
+           select customer_id from former_tax_ids
+           where company_id = $1 and tax_id_index = any ($2::bytea[])`,
+    values: [companyId, bytes(indexes)],
   })
   return rows.map(({ id }) => id)
 }
@@ -283,16 +332,20 @@ export async function findByParts(
   { parts, isOf }: PartsSought,
   limit: number,
 ): Promise<Customer[]> {
-  const rows = await tx.query({
-    text: `select ${COLUMNS} from (
-             select * from customers
-             where search_tokens @> (select $2::int4[]) and company_id = $1
-             limit ${MAX_CANDIDATES}) c
-           order by id desc`,
-    values: [companyId, tokensOf(vault, companyId, parts)],
+  const sought = vault.each.map((keys) => tokensOf(keys, companyId, parts))
+  const found = await newestOf(sought, MAX_CANDIDATES, async (tokens) => {
+    const rows = await tx.query({
+      text: `select ${COLUMNS} from (
+               select * from customers
+               where search_tokens @> (select $2::int4[]) and company_id = $1
+               limit ${MAX_CANDIDATES}) c
+             order by id desc`,
+      values: [companyId, tokens],
+    })
+    return rows.map(CUSTOMER.read)
   })
-  return rows
-    .map((row) => toCustomer(vault, row))
+  return found
+    .map((stored) => open(vault, stored))
     .filter(isOf)
     .slice(0, limit)
 }

@@ -34,13 +34,14 @@ export function readFile(name: string, content: Buffer, field: string): NewFile 
 
 type Owner = Pick<Dispute, 'companyId' | 'id'>
 
-const contextOf = ({ companyId, id }: Owner, part: string) => `${companyId}:dispute:${id}:${part}`
+export const disputeContext = ({ companyId, id }: Owner, part: string) =>
+  `${companyId}:dispute:${id}:${part}`
 
 export const sealDefense = (vault: Vault, dispute: Owner, text: string): Buffer =>
-  vault.seal(text, contextOf(dispute, 'text'))
+  vault.seal(text, disputeContext(dispute, 'text'))
 
 export const openDefense = (vault: Vault, dispute: Dispute): string | null =>
-  dispute.defense && vault.open(dispute.defense, contextOf(dispute, 'text'))
+  dispute.defense && vault.open(dispute.defense, disputeContext(dispute, 'text'))
 
 export const sealFile = (
   vault: Vault,
@@ -55,7 +56,7 @@ export const sealFile = (
   size: content.length,
   sealed: vault.seal(
     JSON.stringify({ name, content: content.toString('base64') }),
-    contextOf(dispute, String(position)),
+    disputeContext(dispute, String(position)),
   ),
 })
 
@@ -63,6 +64,6 @@ export function openFile(
   vault: Vault,
   { companyId, disputeId: id, position, sealed }: StoredFile,
 ): { name: string; content: Buffer } {
-  const opened = JSON.parse(vault.open(sealed, contextOf({ companyId, id }, String(position))))
+  const opened = JSON.parse(vault.open(sealed, disputeContext({ companyId, id }, String(position))))
   return { name: opened.name, content: Buffer.from(opened.content, 'base64') }
 }

@@ -111,11 +111,12 @@ function requireOpen(link: ReusableLink, now: Date): void {
 
 /** The open charge that the same form has made before. */
 async function findEarlier(
-  app: Uses<'clock' | 'db'>,
+  app: Uses<'clock' | 'db' | 'vault'>,
   { id: companyId }: Company,
   { externalId, fingerprint }: Draft,
 ): Promise<Charge | null> {
-  const request = { companyId, externalId: externalId!, fingerprint: fingerprint! }
+  const fingerprints = app.vault.formsOf(fingerprint!)
+  const request = { companyId, externalId: externalId!, fingerprints }
   const earlier = await findOpenByRequest(app.db, request)
   if (!earlier || chargeAsOf(earlier, app.clock.now()).status === 'OPEN') return earlier
   // It has expired, which is not written yet.

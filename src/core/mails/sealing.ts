@@ -48,15 +48,16 @@ export type SealedMail = Omit<NewMail, 'letter' | 'chargeId'> & {
   chargeId: Uuid | null
 }
 
-const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:mail:${id}`
+export const mailContext = (companyId: Uuid, id: Uuid) => `${companyId}:mail:${id}`
 
 export function sealMail(vault: Vault, { letter, ...mail }: NewMail): SealedMail {
   const id = newId()
-  const sealed = vault.seal(JSON.stringify(letter), contextOf(mail.companyId, id))
+  const sealed = vault.seal(JSON.stringify(letter), mailContext(mail.companyId, id))
   return { ...mail, chargeId: mail.chargeId ?? null, id, sealed }
 }
 
 export const openMail = (
   vault: Vault,
   { companyId, id, sealed }: SealedMail,
-): Letter | AboutCharge | AboutReminder => JSON.parse(vault.open(sealed, contextOf(companyId, id)))
+): Letter | AboutCharge | AboutReminder =>
+  JSON.parse(vault.open(sealed, mailContext(companyId, id)))

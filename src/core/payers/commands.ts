@@ -4,6 +4,7 @@ import { problem } from '../../lib/problems.ts'
 import { recordActivity } from '../activity/record.ts'
 import type { Author } from '../activity/rules.ts'
 import type { Uses } from '../app.ts'
+import { findFormerSecrets } from '../installation.ts'
 import { livesHere } from '../places/directory.ts'
 import { findKnown } from '../places/store.ts'
 import type { Job, Kind } from './kind.ts'
@@ -42,7 +43,7 @@ type Found = Omit<Look, 'counts'>
 export async function findPayer(app: App, { companyId, taxId }: Wanted): Promise<Found> {
   const { db, vault } = app
   const now = await store.findSubject(db, vault, companyId, taxId)
-  const before = await store.findUnderWay(db, vault, companyId, now.index)
+  const before = await store.findUnderWay(db, vault, companyId, now.indexes)
   const survey = await surveyPayer(app, companyId, ...joined(taxId, now, before))
   return { survey, underWay: before?.id ?? null }
 }
@@ -63,7 +64,7 @@ function joined(
   const owned = [...new Set([...now.owned, ...(before?.owned ?? [])])]
   const shared = [...now.shared, ...(before?.shared ?? [])].filter((id) => !owned.includes(id))
   const traits = before?.traits ?? { ...noTraits(), taxIds: [taxId] }
-  return [{ index: now.index, owned, shared: [...new Set(shared)] }, traits]
+  return [{ indexes: now.indexes, owned, shared: [...new Set(shared)] }, traits]
 }
 
 const jobOf = (
@@ -153,8 +154,15 @@ async function requireHere(db: Database, companyId: Uuid): Promise<void> {
   throw problem('service_unavailable', 'The company was moved meanwhile. Run the command again.')
 }
 
+/** What is found by hashes could be missed while they are made again. */
+async function requireOneSecret({ control }: Database): Promise<void> {
+  const formers = await findFormerSecrets(control)
+  if (formers.every(({ gone_at }) => gone_at !== null)) return
+  throw problem('service_unavailable', 'The secret is being replaced. Try again when that is over.')
+}
+
 /** Deletes the customers and writes down what is to be erased, in one transaction. */
-function begin(
+async function begin(
   app: App,
   wanted: Wanted,
   survey: Survey,
@@ -162,10 +170,11 @@ function begin(
   author: Author,
 ): Promise<{ erasureId: Uuid; counts: store.Counts }> {
   const { companyId } = wanted
-  const { index, owned, shared } = survey.subject
+  const { indexes, owned, shared } = survey.subject
   const now = app.systemClock.now()
+  await requireOneSecret(app.db)
   return app.db.transaction(async (tx) => {
-    const memory = { index, traits: survey.traits, owned, shared, now }
+    const memory = { index: indexes[0]!, traits: survey.traits, owned, shared, now }
     const id = underWay ?? newId()
     await store.remember(tx, app.vault, companyId, { ...memory, id })
     const counts = await runKinds({ ...jobOf(app, wanted, survey, id), db: tx }, [customers])

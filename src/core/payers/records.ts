@@ -6,7 +6,7 @@ import type { Charge } from '../charges/rules.ts'
 import { ERASED } from '../customers/rules.ts'
 import { indexEmail } from '../customers/sealing.ts'
 import { mailboxOf } from '../mails/rules.ts'
-import { indexStop } from '../reminders/stops.ts'
+import { indexesOfStop } from '../reminders/stops.ts'
 import { change, type Kind } from './kind.ts'
 import { chargesOf } from './store.ts'
 import type { Survey } from './survey.ts'
@@ -81,7 +81,7 @@ export const customers: Kind = {
   },
   async run(job) {
     const { companyId, survey } = job
-    const { index, owned } = survey.subject
+    const { indexes, owned } = survey.subject
     const gone = await change(
       job,
       {
@@ -92,10 +92,10 @@ export const customers: Kind = {
       [companyId, owned],
     )
     const former = `former_tax_ids where company_id = $1
-      and (tax_id_index = $2 or customer_id = any ($3::uuid[]))`
+      and (tax_id_index = any ($2::bytea[]) or customer_id = any ($3::uuid[]))`
     const find = `select customer_id from ${former}`
     const erase = `delete from ${former} returning customer_id`
-    return gone + (await change(job, { find, erase }, [companyId, index, owned]))
+    return gone + (await change(job, { find, erase }, [companyId, bytes(indexes), owned]))
   },
 }
 
@@ -229,7 +229,9 @@ export const addresses: Kind = {
   async run(job) {
     const { companyId, vault, survey } = job
     const { emails } = survey.traits
-    const indexes = bytes(emails.map((one) => indexEmail(vault, companyId, one)))
+    const indexes = bytes(
+      emails.flatMap((one) => vault.forms((by) => indexEmail(by, companyId, one))),
+    )
     const old = `company_id = $1 and email_index = any ($2::bytea[])
       and charge_id = any ($3::uuid[])`
     const count = await change(
@@ -240,14 +242,20 @@ export const addresses: Kind = {
       },
       [companyId, indexes, survey.charges],
     )
-    const stops = bytes(emails.map((one) => indexStop(vault, companyId, one)))
+    const pairs = emails.flatMap((one) =>
+      indexesOfStop(vault, companyId, one).map((stop) => ({
+        stop,
+        email: indexEmail(vault, companyId, one),
+      })),
+    )
+    const stops = [pairs.map(({ stop }) => stop), pairs.map(({ email }) => email)].map(bytes)
     const stopped = `reminder_stops s using unnest($2::bytea[], $3::bytea[]) k (stop, email)
       where s.company_id = $1 and s.email_index = k.stop
         and not exists (select from charges c where c.company_id = $1 and c.email_index = k.email
           and c.id <> all ($4::uuid[]))`
     const find = `select s.company_id from ${stopped.replace(' using ', ', ')}`
     const erase = `delete from ${stopped} returning s.company_id`
-    return count + (await change(job, { find, erase }, [companyId, stops, indexes, survey.charges]))
+    return count + (await change(job, { find, erase }, [companyId, ...stops, survey.charges]))
   },
 }
 

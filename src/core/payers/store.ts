@@ -1,3 +1,4 @@
+import { bytes } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -10,8 +11,8 @@ import type { Traits } from './traits.ts'
 
 /** By what the records of a payer are found in one company. */
 export type Subject = {
-  /** The tax id as a blind index. */
-  index: Buffer
+  /** The tax id as a blind index, in all forms, the present one first. */
+  indexes: Buffer[]
   /** Customers that have the tax id: all of their records are the payer's. */
   owned: Uuid[]
   /** Others that had it once, or are deleted: theirs are only those with the tax id. */
@@ -27,24 +28,24 @@ export async function findSubject(
   companyId: Uuid,
   taxId: string,
 ): Promise<Subject> {
-  const index = vault.index(companyId, taxId)
+  const indexes = vault.forms((by) => by.index(companyId, taxId))
   const found = { taxId, limit: MAX_CUSTOMERS, after: null }
   const owned = (await listCustomers(tx, vault, companyId, found)).map(({ id }) => id)
-  const known = await findIdsByTaxId(tx, companyId, index)
-  return { index, owned, shared: known.filter((id) => !owned.includes(id)) }
+  const known = await findIdsByTaxId(tx, companyId, indexes)
+  return { indexes, owned, shared: known.filter((id) => !owned.includes(id)) }
 }
 
 const PAGE = 200
 const LOWEST = '00000000-0000-0000-0000-000000000000'
 
 const OF_SUBJECT = `company_id = $1 and customer_id = any ($2::uuid[])
-  and (payer_index = $4 or customer_id = any ($3::uuid[]))`
+  and (payer_index = any ($4::bytea[]) or customer_id = any ($3::uuid[]))`
 
-const valuesOf = (companyId: Uuid, { index, owned, shared }: Subject): unknown[] => [
+const valuesOf = (companyId: Uuid, { indexes, owned, shared }: Subject): unknown[] => [
   companyId,
   [...owned, ...shared],
   owned,
-  index,
+  bytes(indexes),
 ]
 
 /** The charges of a payer, the oldest first, in pages. */
@@ -91,7 +92,8 @@ export type Erasure = {
   finishedAt: Date | null
 }
 
-const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:erasure:${id}`
+/** What an erasure remembers is sealed for this. */
+export const erasureContext = (companyId: Uuid, id: Uuid) => `${companyId}:erasure:${id}`
 
 type ErasureRow = Row & {
   id: Uuid
@@ -114,12 +116,12 @@ export async function findUnderWay(
   tx: Tx,
   vault: Vault,
   companyId: Uuid,
-  index: Buffer,
+  indexes: Buffer[],
 ): Promise<(Erasure & Memory) | null> {
   const [row] = await tx.query<ErasureRow>({
     text: `select id, sealed, counts, began_at, finished_at from erasures
-           where company_id = $1 and tax_id_index = $2 and finished_at is null`,
-    values: [companyId, index],
+           where company_id = $1 and tax_id_index = any ($2::bytea[]) and finished_at is null`,
+    values: [companyId, bytes(indexes)],
   })
   if (!row) return null
   const memory = openMemory(vault, { companyId, id: row.id, sealed: row.sealed! })
@@ -141,7 +143,7 @@ export async function remember(
       companyId,
       id,
       index,
-      vault.seal(JSON.stringify(memory), contextOf(companyId, id)),
+      vault.seal(JSON.stringify(memory), erasureContext(companyId, id)),
       now,
     ],
   })
@@ -185,4 +187,4 @@ export const listUnfinished = (tx: Tx, before: Date, except: Uuid[] = []): Promi
   })
 
 export const openMemory = (vault: Vault, { companyId, id, sealed }: Unfinished): Memory =>
-  JSON.parse(vault.open(sealed, contextOf(companyId, id)))
+  JSON.parse(vault.open(sealed, erasureContext(companyId, id)))

@@ -15,6 +15,7 @@ import type { Company } from '../companies/rules.ts'
 import { findCompanies } from '../companies/store.ts'
 import { type MatchResult, matchGroups, type PaymentGroup } from './match.ts'
 import { findPaidCharges } from './paid-charges.ts'
+import { callbackContext } from './sealing.ts'
 import {
   type DueCallback,
   findNamed,
@@ -340,8 +341,6 @@ function createProcessing(
   return Object.assign(start, { idle, isFull })
 }
 
-const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:callback:${id}`
-
 /**
  * Receives a bank's callback: when this resolves it is stored, and the bank may be answered.
  * `processed` resolves when the bank has confirmed what the callback names and it is recorded, or
@@ -372,7 +371,7 @@ export async function storeCallback(
   if (namesOf(named).length === 0) return null
   reportsPayments(named.endToEndIds)
   const [id, receivedAt] = [newId(), app.systemClock.now()]
-  const sealed = app.vault.seal(JSON.stringify(body), contextOf(companyId, id))
+  const sealed = app.vault.seal(JSON.stringify(body), callbackContext(companyId, id))
   const nextAttemptAt = new Date(receivedAt.getTime() + FIRST_LEASE_MS)
   await app.callbacks.store({ companyId, id, provider, sealed, receivedAt, nextAttemptAt })
   return { companyId, id, provider, ...named }
@@ -413,7 +412,7 @@ async function processAgain(app: AppWithCallbacks, due: DueCallback): Promise<Ca
 export const openCallback = (
   vault: Vault,
   { companyId, id, sealed }: Pick<DueCallback, 'companyId' | 'id' | 'sealed'>,
-): string => vault.open(sealed, contextOf(companyId, id))
+): string => vault.open(sealed, callbackContext(companyId, id))
 
 const openNamed = ({ vault }: Uses<'vault'>, due: DueCallback): Named =>
   namedIn(JSON.parse(openCallback(vault, due)))

@@ -4,7 +4,7 @@ import type { Vault } from '../../lib/vault.ts'
 import { isTaxIdShape, plainTaxId } from '../../pix/tax-id.ts'
 import type { ReceivedPix, Source } from '../../provider/port.ts'
 import { namedBy } from '../../provider/txid.ts'
-import { findPayable } from '../charges/payable-store.ts'
+import { findPayable, type Payable } from '../charges/payable-store.ts'
 import { amountAt } from '../charges/rules.ts'
 import type { Company } from '../companies/rules.ts'
 import { payableBy } from './rules.ts'
@@ -16,7 +16,7 @@ type Arrived = { company: Company; payments: ReceivedPix[]; arrival: { source: S
 /** The charges that payments settle by the rule of their company, by the scheme's ids. */
 export type Exact = Map<string, Uuid>
 
-type Wanted = { company: Company; source: Source; pix: ReceivedPix; payerIndex: Buffer }
+type Wanted = { company: Company; source: Source; pix: ReceivedPix; taxId: string }
 
 /**
  * Finds the charges that payments settle by themselves, of companies that want that: a payment that
@@ -30,16 +30,11 @@ export async function findExact(
   vault: Vault,
   groups: Arrived[],
 ): Promise<Map<Uuid, Exact>> {
-  const asked = groups.flatMap((group) => wantedOf(vault, group))
+  const asked = groups.flatMap(wantedOf)
   const wanted = asked.length > 0 ? await withoutRecorded(tx, asked) : []
   const found: Map<Uuid, Exact> = new Map()
   if (wanted.length === 0) return found
-  const payers = wanted.map(({ company, payerIndex, pix: { receivedAt } }) => ({
-    companyId: company.id,
-    payerIndex,
-    receivedAt,
-  }))
-  const payable = await findPayable(tx, payers)
+  const payable = await findPayableOf(tx, vault, wanted)
   for (const [i, { company, source, pix }] of wanted.entries()) {
     const fitting = payable[i]!.filter(
       (charge) =>
@@ -57,14 +52,33 @@ export async function findExact(
  * A masked tax id may be that of somebody else, so it is not enough. If the bank has returned money
  * of the payment, the charge could not be paid any more, so that is left to a person too.
  */
-function wantedOf(vault: Vault, { company, payments, arrival }: Arrived): Wanted[] {
+function wantedOf({ company, payments, arrival }: Arrived): Wanted[] {
   if (!company.settlesExactPayments) return []
   return payments.flatMap((pix) => {
     const taxId = plainTaxId(pix.payer?.taxId ?? '')
     if (pix.returns || namedBy(pix.txid) !== null || !isTaxIdShape(taxId)) return []
-    const payerIndex = vault.index(company.id, taxId)
-    return [{ company, source: arrival.source, pix, payerIndex }]
+    return [{ company, source: arrival.source, pix, taxId }]
   })
+}
+
+/** While a secret is replaced, charges and customers are looked for by the hashes of both. */
+async function findPayableOf(tx: Tx, vault: Vault, wanted: Wanted[]): Promise<Payable[][]> {
+  const asked = wanted.flatMap(({ company: { id: companyId }, taxId, pix: { receivedAt } }, of) =>
+    vault
+      .forms((by) => by.index(companyId, taxId))
+      .flatMap((customerIndex) =>
+        vault.each.map((keys) => {
+          const payerIndex = keys.index(companyId, taxId)
+          return { of, companyId, payerIndex, customerIndex, receivedAt }
+        }),
+      ),
+  )
+  const found = await findPayable(tx, asked)
+  const payable = wanted.map(() => new Map<Uuid, Payable>())
+  for (const [i, charges] of found.entries()) {
+    for (const charge of charges) payable[asked[i]!.of]!.set(charge.id, charge)
+  }
+  return payable.map((charges) => [...charges.values()])
 }
 
 /** Reconciliation lists payments again that were recorded long ago. */

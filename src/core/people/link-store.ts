@@ -1,3 +1,4 @@
+import { bytes } from '../../db/arrays.ts'
 import { tableOf } from '../../db/columns.ts'
 import type { ControlTx, Row } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -48,11 +49,12 @@ export async function insertLink(tx: ControlTx, link: PersonLink): Promise<void>
   })
 }
 
-export async function findLink(tx: ControlTx, tokenHash: Buffer): Promise<PersonLink | null> {
+/** A link by its hash. Of one token there are several while a secret is replaced. */
+export async function findLink(tx: ControlTx, tokenHashes: Buffer[]): Promise<PersonLink | null> {
   const [row] = await tx.query({
     name: 'find_person_link',
-    text: `select ${LINK.select('l')} from person_links l where token_hash = $1`,
-    values: [tokenHash],
+    text: `select ${LINK.select('l')} from person_links l where token_hash = any ($1::bytea[])`,
+    values: [bytes(tokenHashes)],
   })
   return row ? LINK.read(row) : null
 }
@@ -112,7 +114,7 @@ export async function findInvitation(
   tokenHash: Buffer,
   now: Date,
 ): Promise<PersonLink | null> {
-  const link = await findLink(tx, tokenHash)
+  const link = await findLink(tx, [tokenHash])
   const isTheirs = link?.kind === 'invitation' && link.companyId === companyId
   return isTheirs && link.usedAt === null && link.expiresAt > now ? link : null
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { ControlTx } from '../../db/database.ts'
-import type { Vault } from '../../lib/vault.ts'
+import type { Hashes, Vault } from '../../lib/vault.ts'
 import type { LinkKind, PersonLink } from './link-store.ts'
 import * as store from './link-store.ts'
 
@@ -23,8 +23,8 @@ const PATHS: Record<LinkKind, string> = {
   password: '/password',
 }
 
-const hashOf = (vault: Vault, kind: LinkKind, token: string): Buffer =>
-  vault.hashCode(token, `link:${kind}`)
+const hashOf = (by: Hashes, kind: LinkKind, token: string): Buffer =>
+  by.hashCode(token, `link:${kind}`)
 
 type NewLink = Omit<PersonLink, 'tokenHash' | 'createdAt' | 'expiresAt' | 'usedAt'>
 
@@ -72,7 +72,8 @@ export async function findLink(
   now: Date,
 ): Promise<PersonLink | null> {
   if (!TOKEN_FORM.test(token)) return null
-  const link = await store.findLink(tx, hashOf(vault, kind, token))
+  const hashes = vault.forms((by) => hashOf(by, kind, token))
+  const link = await store.findLink(tx, hashes)
   return link && link.usedAt === null && link.expiresAt > now ? link : null
 }
 

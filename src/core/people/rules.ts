@@ -23,6 +23,9 @@ export type Person = {
   updatedAt: Date
 }
 
+/** What the secret of the app that makes codes is sealed for. */
+export const totpContext = ({ id }: Pick<Person, 'id'>): string => `totp:${id}`
+
 export const MAX_NAME = 255
 export const MAX_EMAIL = 254
 

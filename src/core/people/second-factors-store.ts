@@ -1,3 +1,4 @@
+import { bytes } from '../../db/arrays.ts'
 import { tableOf } from '../../db/columns.ts'
 import type { ControlTx, Row } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -183,13 +184,13 @@ export async function replaceRecoveryCodes(
 export async function useRecoveryCode(
   tx: ControlTx,
   personId: Uuid,
-  hash: Buffer,
+  hashes: Buffer[],
   now: Date,
 ): Promise<boolean> {
   const rows = await tx.query({
     text: `update recovery_codes set used_at = $3
-           where person_id = $1 and hash = $2 and used_at is null returning person_id`,
-    values: [personId, hash, now],
+           where person_id = $1 and hash = any ($2::bytea[]) and used_at is null returning person_id`,
+    values: [personId, bytes(hashes), now],
   })
   return rows.length > 0
 }

@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto'
 import { Secret, TOTP } from 'otpauth'
 import type { ControlTx, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Vault } from '../../lib/vault.ts'
+import type { Hashes, Vault } from '../../lib/vault.ts'
 import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { type AboutChange, composeFactorChange, type FactorChange } from '../letters/people.ts'
 import { queueMails } from '../mails/store.ts'
 import { LINK_MS } from './links.ts'
-import { FACTOR_WAIT_MS, type Person, type Session } from './rules.ts'
+import { FACTOR_WAIT_MS, type Person, type Session, totpContext } from './rules.ts'
 import * as store from './second-factors-store.ts'
 import { deleteSessions } from './store.ts'
 
@@ -27,10 +27,10 @@ function newRecoveryCode(): string {
 const newRecoveryCodes = (): string[] => Array.from({ length: RECOVERY_CODES }, newRecoveryCode)
 
 /** The stored form of a code. It is the same however the person types the code. */
-function hashRecoveryCode(vault: Vault, personId: Uuid, code: string): Buffer {
+function hashRecoveryCode(by: Hashes, personId: Uuid, code: string): Buffer {
   const typed = code.toLowerCase().replace(/[\s-]/g, '')
   const read = typed.replaceAll('o', '0').replace(/[il]/g, '1')
-  return vault.hashCode(read, `recovery:${personId}`)
+  return by.hashCode(read, `recovery:${personId}`)
 }
 
 const ISSUER = 'Vintém'
@@ -39,8 +39,6 @@ const TOTP_SECRET_BYTES = 20
 const TOTP_WINDOW = 1
 /** A longer label makes the QR image hard to scan. */
 const MAX_TOTP_LABEL = 100
-
-const totpContext = ({ id }: Pick<Person, 'id'>): string => `totp:${id}`
 
 /** A new secret for the app that makes codes, sealed for this person. */
 const newTotpSecret = (vault: Vault, person: Pick<Person, 'id'>): Buffer =>
@@ -126,8 +124,8 @@ export function useRecoveryCode(
   { id }: Person,
   code: string,
 ): Promise<boolean> {
-  const hash = hashRecoveryCode(vault, id, code)
-  return db.control.transaction((tx) => store.useRecoveryCode(tx, id, hash, systemClock.now()))
+  const hashes = vault.forms((by) => hashRecoveryCode(by, id, code))
+  return db.control.transaction((tx) => store.useRecoveryCode(tx, id, hashes, systemClock.now()))
 }
 
 /** Prepares an app that makes codes. It counts once a code of it was given. */

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { ControlTx } from '../../db/database.ts'
 import { newId, type Uuid } from '../../lib/ids.ts'
-import type { Vault } from '../../lib/vault.ts'
+import type { Hashes, Vault } from '../../lib/vault.ts'
 import {
   isLive,
   MAX_IDLE_MS,
@@ -24,7 +24,9 @@ const MAX_DEVICE = 255
 /** A person has at most so many sessions. The one that was seen longest ago ends. */
 const MAX_SESSIONS = 50
 
-const hashOf = (vault: Vault, token: string): Buffer => vault.hashCode(token, 'session')
+const hashOf = (by: Hashes, token: string): Buffer => by.hashCode(token, 'session')
+
+const hashesOf = (vault: Vault, token: string): Buffer[] => vault.forms((by) => hashOf(by, token))
 
 /** Starts a session. The token is for the cookie; the database has only its hash. */
 export async function startSession(
@@ -61,7 +63,7 @@ export async function useSession(
   now: Date,
 ): Promise<{ session: Session; person: Person } | null> {
   if (!TOKEN_FORM.test(token)) return null
-  const found = await store.findSession(tx, hashOf(vault, token))
+  const found = await store.findSession(tx, hashesOf(vault, token))
   if (!found || !isLive(found.session, now)) return null
   const { id, lastSeenAt } = found.session
   if (now.getTime() - lastSeenAt.getTime() >= SEEN_AGAIN_MS) await store.touchSession(tx, id, now)
@@ -70,7 +72,7 @@ export async function useSession(
 
 /** Ends the session of a token, if there is one. */
 export async function endSession(tx: ControlTx, vault: Vault, token: string): Promise<void> {
-  if (TOKEN_FORM.test(token)) await store.deleteSessionByToken(tx, hashOf(vault, token))
+  if (TOKEN_FORM.test(token)) await store.deleteSessionByToken(tx, hashesOf(vault, token))
 }
 
 /** Deletes sessions that have ended by their age. */
@@ -81,4 +83,15 @@ export async function purgeSessions(tx: ControlTx, now: Date): Promise<void> {
 
 /** A text that only pages of this session know. Every form of theirs has it. */
 export const formTokenOf = (vault: Vault, { id }: Pick<Session, 'id'>): string =>
-  vault.hashCode(id, 'form').toString('base64url').slice(0, 22)
+  shorten(vault.hashCode(id, 'form'))
+
+const shorten = (hash: Buffer): string => hash.toString('base64url').slice(0, 22)
+
+/** Whether a form has such a text. It may have been shown before the secret was replaced. */
+export const isFormToken = (vault: Vault, session: Pick<Session, 'id'>, given: string): boolean =>
+  vault
+    .forms((by) => by.hashCode(session.id, 'form'))
+    .some((hash) => {
+      const [one, other] = [Buffer.from(given), Buffer.from(shorten(hash))]
+      return one.length === other.length && timingSafeEqual(one, other)
+    })

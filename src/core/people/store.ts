@@ -1,3 +1,4 @@
+import { bytes } from '../../db/arrays.ts'
 import { tableOf } from '../../db/columns.ts'
 import type { ControlTx, Row } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -113,12 +114,12 @@ export async function insertSession(tx: ControlTx, session: Session): Promise<vo
 /** The session of a token, and whose it is. It may have ended by its age. */
 export async function findSession(
   tx: ControlTx,
-  tokenHash: Buffer,
+  tokenHashes: Buffer[],
 ): Promise<{ session: Session; person: Person } | null> {
   const [row] = await tx.query({
     name: 'find_session',
-    text: `select ${SESSION.select('s')} from sessions s where s.token_hash = $1`,
-    values: [tokenHash],
+    text: `select ${SESSION.select('s')} from sessions s where s.token_hash = any ($1::bytea[])`,
+    values: [bytes(tokenHashes)],
   })
   if (!row) return null
   const session = SESSION.read(row)
@@ -233,8 +234,11 @@ export async function deleteSessionOf(tx: ControlTx, personId: Uuid, id: Uuid): 
   })
 }
 
-export async function deleteSessionByToken(tx: ControlTx, tokenHash: Buffer): Promise<void> {
-  await tx.query({ text: 'delete from sessions where token_hash = $1', values: [tokenHash] })
+export async function deleteSessionByToken(tx: ControlTx, tokenHashes: Buffer[]): Promise<void> {
+  await tx.query({
+    text: 'delete from sessions where token_hash = any ($1::bytea[])',
+    values: [bytes(tokenHashes)],
+  })
 }
 
 /** Ends all sessions of a person, or all but one. */

@@ -2,7 +2,7 @@ import { isAway } from '../../db/away.ts'
 import type { Database } from '../../db/database.ts'
 import { type Migrating, migrate } from '../../db/migrate.ts'
 import type { Vault } from '../../lib/vault.ts'
-import { requirePlaces, requireRestored, requireSameSecret } from '../installation.ts'
+import { learnSecrets, requirePlaces, requireRestored, requireSameSecret } from '../installation.ts'
 
 /**
  * Brings all places to this version, and refuses those that do not belong together. The first is
@@ -26,6 +26,8 @@ export async function preparePlaces(
     answers.push(await isPrepared(url, i > 0, own))
   }
   const there = databases.map((db, i) => (answers[i] ? db : null))
+  const [control] = there
+  await learnSecrets(control!, vault)
   for (const db of there) {
     if (db) await requireSameSecret(db, vault)
     if (db) await requireRestored(db)

@@ -1,4 +1,4 @@
-import { companyTableOf, type Part } from '../../db/columns.ts'
+import { companyTableOf, newestOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
@@ -27,18 +27,18 @@ const SAVE = `${RECIPIENT.insertInto('recipients')}
   on conflict (company_id, id) do update set ${CHANGING.assigned('excluded')}`
 
 // Names the recipient: what is sealed cannot be opened if it is copied to another row.
-const contextOf = ({ companyId, id }: { companyId: Uuid; id: Uuid }) =>
+export const recipientContext = ({ companyId, id }: { companyId: Uuid; id: Uuid }) =>
   `recipient:${companyId}:${id}`
 
 function open(vault: Vault, stored: StoredRecipient): Recipient {
   const { index: _, sealed, ...recipient } = stored
-  return { ...recipient, ...(JSON.parse(vault.open(sealed, contextOf(stored))) as Private) }
+  return { ...recipient, ...(JSON.parse(vault.open(sealed, recipientContext(stored))) as Private) }
 }
 
 /** Inserts a recipient, or overwrites it if it exists. */
 export async function save(tx: Tx, vault: Vault, recipient: Recipient): Promise<void> {
   const { taxId, pixKey, ...fields } = recipient
-  const sealed = vault.seal(JSON.stringify({ taxId, pixKey }), contextOf(recipient))
+  const sealed = vault.seal(JSON.stringify({ taxId, pixKey }), recipientContext(recipient))
   const index = vault.index(recipient.companyId, taxId)
   await tx.query({ text: SAVE, values: RECIPIENT.values([{ ...fields, index, sealed }]) })
 }
@@ -78,7 +78,9 @@ export async function list(
   companyId: Uuid,
   { taxId, ...filter }: RecipientFilter,
 ): Promise<Recipient[]> {
-  const index = taxId === null ? null : vault.index(companyId, taxId)
-  const found = await RECIPIENT.list(tx, companyId, { ...filter, index })
+  const indexes = taxId === null ? [null] : vault.each.map((keys) => keys.index(companyId, taxId))
+  const found = await newestOf(indexes, filter.limit, (index) =>
+    RECIPIENT.list(tx, companyId, { ...filter, index }),
+  )
   return found.map((stored) => open(vault, stored))
 }

@@ -155,9 +155,9 @@ async function subscribe(
   const known = payer && { ...openPerson(app.vault, company.id, payer), name: payer.name }
   const person = known ?? given
   if (!person) throw invalid('customer: name and taxId of who subscribes')
-  const { index } = sealPerson(app.vault, company.id, person)
+  const indexes = app.vault.each.map((keys) => keys.index(company.id, person.taxId))
   const findEarlier = async (tx: Tx) => {
-    const earlier = await store.findStarted(tx, company.id, originId, index)
+    const earlier = await store.findStarted(tx, company.id, originId, indexes)
     if (!earlier) return null
     const { status, authStatus } = asOf(earlier, app.clock.now())
     // If the link is for anybody, somebody who knows a tax id must not find out whether its owner

@@ -1,4 +1,4 @@
-import { dates, timestamps, uuids } from '../../db/arrays.ts'
+import { bytes, dates, timestamps, uuids } from '../../db/arrays.ts'
 import { companyTableOf, type Part } from '../../db/columns.ts'
 import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
@@ -140,13 +140,14 @@ export async function findStarted(
   tx: Tx,
   companyId: Uuid,
   originId: Uuid,
-  payerIndex: Buffer | null = null,
+  payerIndexes: Buffer[] | null = null,
 ): Promise<Recurrence | null> {
   const rows = await tx.query({
     text: `select ${COLUMNS} from recurrences r
-           where company_id = $1 and origin_id = $2 and ($3::bytea is null or payer_index = $3)
+           where company_id = $1 and origin_id = $2
+             and ($3::bytea[] is null or payer_index = any ($3))
            order by id desc limit 1`,
-    values: [companyId, originId, payerIndex],
+    values: [companyId, originId, payerIndexes && bytes(payerIndexes)],
   })
   return rows[0] ? RECURRENCE.read(rows[0]) : null
 }

@@ -1,5 +1,4 @@
-import { timingSafeEqual } from 'node:crypto'
-import { packPair, type Uuid, unpackPair } from '../../lib/ids.ts'
+import { packPair, timeOf, type Uuid, unpackPair } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import type { Addressing } from '../charges/addresses.ts'
 
@@ -9,20 +8,18 @@ type Named = { companyId: Uuid; id: Uuid }
 const PAIR_LENGTH = 43
 
 /** Not the tag of the charge's page: whoever has that address may be anybody who pays. */
-const tagOf = (vault: Vault, pair: string): string => vault.tag(`reminders:${pair}`)
+const taggedOf = (pair: string): string => `reminders:${pair}`
 
 /** Where the payer of a charge says that they want no more reminders of its company. */
 export function unsubscribeUrl({ publicUrl, vault }: Addressing, named: Named): string {
   const pair = packPair(named.companyId, named.id)
-  return `${publicUrl}/reminders/${pair}${tagOf(vault, pair)}`
+  return `${publicUrl}/reminders/${pair}${vault.tag(taggedOf(pair))}`
 }
 
 /** The charge that such an address names. Null if the address is none of ours. */
 export function readUnsubscribeToken(vault: Vault, token: string): Named | null {
   const pair = token.slice(0, PAIR_LENGTH)
-  const [given, wanted] = [token.slice(PAIR_LENGTH), tagOf(vault, pair)].map((tag) =>
-    Buffer.from(tag),
-  )
-  const isOurs = given!.length === wanted!.length && timingSafeEqual(given!, wanted!)
-  return isOurs ? unpackPair(pair) : null
+  const named = unpackPair(pair)
+  const tag = token.slice(PAIR_LENGTH)
+  return named && vault.isTag(tag, taggedOf(pair), timeOf(named.id)) ? named : null
 }

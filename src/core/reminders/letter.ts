@@ -15,7 +15,7 @@ import { composeReminder, type ReminderLetter } from '../letters/reminders.ts'
 import type { AboutReminder } from '../mails/sealing.ts'
 import { unsubscribeUrl } from './addresses.ts'
 import { type ReminderRule, sortOf } from './rules.ts'
-import { indexStop } from './stops.ts'
+import { indexesOfStop } from './stops.ts'
 import { findStops, listRules } from './store.ts'
 
 type Named = AboutReminder['reminder'] & { companyId: Company['id'] }
@@ -38,7 +38,7 @@ export async function findReminderLetter(
   if (!company || company.suspendedAt || !charge?.payer || !rule) return null
   const { email: to } = openPerson(app.vault, companyId, charge.payer)
   if (!to) return null
-  const stops = await findStops(app.db, companyId, [indexStop(app.vault, companyId, to)])
+  const stops = await findStops(app.db, companyId, indexesOfStop(app.vault, companyId, to))
   const about = stops.length > 0 ? null : await aboutOf(app, charge, named)
   if (!about) return null
   return letterOf(company, rule, company.language, {

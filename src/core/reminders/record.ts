@@ -10,7 +10,7 @@ import { type Event, emit, reminderEvent } from '../events.ts'
 import { type SealedMail, sealMail } from '../mails/sealing.ts'
 import { queueSealed } from '../mails/store.ts'
 import type { Channel, FailedAttempt, Reminder, ReminderKey, Unmailed } from './rules.ts'
-import { indexStop } from './stops.ts'
+import { indexesOfStop } from './stops.ts'
 import * as store from './store.ts'
 
 /** What a reminder needs. The clock is the company's. */
@@ -66,16 +66,16 @@ async function reasonsAgainst(
 ): Promise<(Unmailed | null)[]> {
   const indexes = wanted.map(({ charge: { companyId, payer }, channel }) => {
     const email = channel === 'EMAIL' && payer && openPerson(vault, companyId, payer).email
-    return email ? indexStop(vault, companyId, email) : null
+    return email ? indexesOfStop(vault, companyId, email) : null
   })
-  const known = indexes.filter((index) => index !== null)
+  const known = indexes.flatMap((some) => some ?? [])
   const stops = await store.findStops(tx, wanted[0]?.charge.companyId ?? null!, known)
   const stopped = new Set(stops.map((index) => index.toString('hex')))
   return wanted.map(({ channel }, i) => {
     if (channel !== 'EMAIL') return 'CHANNEL'
-    const index = indexes[i]
-    if (!index) return 'NO_ADDRESS'
-    return stopped.has(index.toString('hex')) ? 'UNSUBSCRIBED' : null
+    const some = indexes[i]
+    if (!some) return 'NO_ADDRESS'
+    return some.some((index) => stopped.has(index.toString('hex'))) ? 'UNSUBSCRIBED' : null
   })
 }
 

@@ -197,9 +197,9 @@ export async function insertStop(
   })
 }
 
-export async function deleteStop(tx: Tx, companyId: Uuid, emailIndex: Buffer): Promise<void> {
+export async function deleteStop(tx: Tx, companyId: Uuid, emailIndexes: Buffer[]): Promise<void> {
   await tx.query({
-    text: 'delete from reminder_stops where company_id = $1 and email_index = $2',
-    values: [companyId, emailIndex],
+    text: 'delete from reminder_stops where company_id = $1 and email_index = any ($2::bytea[])',
+    values: [companyId, bytes(emailIndexes)],
   })
 }

@@ -5,4 +5,5 @@ export {
   findByIds as findTransfers,
   latestOfPayers,
   type Transfer,
+  transferContext,
 } from '../../provider/simulator/records.ts'

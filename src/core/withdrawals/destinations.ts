@@ -6,10 +6,10 @@ import { findMany } from '../recipients/store.ts'
 import type { Withdrawal } from './rules.ts'
 
 // Names the withdrawal: a key that is copied to another one cannot be opened.
-const contextOf = (companyId: Uuid, id: Uuid) => `${companyId}:withdrawal:${id}`
+export const destinationContext = (companyId: Uuid, id: Uuid) => `${companyId}:withdrawal:${id}`
 
 export const sealKey = (vault: Vault, companyId: Uuid, id: Uuid, key: string): Buffer =>
-  vault.seal(key, contextOf(companyId, id))
+  vault.seal(key, destinationContext(companyId, id))
 
 type Sent = Pick<Withdrawal, 'companyId' | 'id' | 'destination' | 'recipientId' | 'keySealed'>
 
@@ -17,7 +17,8 @@ type Sent = Pick<Withdrawal, 'companyId' | 'id' | 'destination' | 'recipientId' 
 export const keyOf = (
   vault: Vault,
   { companyId, id, destination, keySealed }: Pick<Sent, Exclude<keyof Sent, 'recipientId'>>,
-): string => (keySealed === null ? destination : vault.open(keySealed, contextOf(companyId, id)))
+): string =>
+  keySealed === null ? destination : vault.open(keySealed, destinationContext(companyId, id))
 
 /** Where a withdrawal goes, for a letter. A payout names its recipient. */
 export async function destinationOf(

@@ -79,10 +79,10 @@ const move = route({
 })
 
 /** Names an order to the simulated bank. If a request is repeated by its key, so is the name. */
-function orderOf({ guard }: Pick<Call, 'guard'>): string {
+function orderOf({ app, guard }: Pick<Call, 'app' | 'guard'>): string {
   if (!guard) return `api_${newId()}`
-  const hash = createHash('sha256').update(guard.fingerprint).update(guard.key)
-  return `api_${hash.digest('hex')}`
+  const hash = createHash('sha256').update(app.vault.firstFormOf(guard.fingerprint))
+  return `api_${hash.update(guard.key).digest('hex')}`
 }
 
 const receive = route({

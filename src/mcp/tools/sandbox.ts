@@ -50,7 +50,7 @@ const payTool = tool({
     const receipt = await actOnce('sandbox_pay', args, async () => {
       const { amount, payer, idempotencyKey } = args
       const brCode = await codeOf(caller, charge)
-      const seed = app.vault.fingerprint([company.id, 'sandbox_pay', idempotencyKey])
+      const seed = app.vault.first.fingerprint([company.id, 'sandbox_pay', idempotencyKey])
       const order = pick({ amount, payer }, ['amount', 'payer'])
       const endToEndId = repeatableId(charge.createdAt, seed)
       return payCode(onePlace(app), { ...order, brCode, endToEndId } as Static<typeof BankPayment>)

@@ -47,6 +47,12 @@ const toTransfer = (row: TransferRow): Transfer => ({
   reason: row.reason,
 })
 
+/** What the payer of a transfer is sealed for. */
+export const transferContext = ({
+  accountId,
+  endToEndId,
+}: Pick<Transfer, 'accountId' | 'endToEndId'>): string => `${accountId}:transfer:${endToEndId}`
+
 /** R$ 100 billion: ten times the largest charge, and far below the limit of our books. */
 export const MAX_IN_ACCOUNT = 10_000_000_000_000
 

@@ -93,7 +93,9 @@ export function createSimulator(
     pay: (account, payment) => {
       const transfer = received(account.id, payment, nowOf(account))
       const { payer } = payment
-      const sealed = payer ? vault.seal(JSON.stringify(payer), contextOf(transfer)) : null
+      const sealed = payer
+        ? vault.seal(JSON.stringify(payer), records.transferContext(transfer))
+        : null
       return records.record(books, { ...transfer, payer: sealed }).catch((error) => {
         throw records.isFull(error) ? problem('sandbox_limit_exceeded') : error
       })
@@ -112,12 +114,12 @@ type Reading = Pick<
   'findReceived' | 'findPaid' | 'listReceived' | 'listReturned' | 'listTransfers'
 >
 
-const contextOf = ({ accountId, endToEndId }: Transfer) => `${accountId}:transfer:${endToEndId}`
-
 function reading(books: Tx, vault: Vault): Reading {
   const toReceived = (transfer: Transfer): ReceivedPix => {
     const { endToEndId, txid, amount, at: receivedAt, payer } = transfer
-    const opened = payer ? { payer: JSON.parse(vault.open(payer, contextOf(transfer))) } : {}
+    const opened = payer
+      ? { payer: JSON.parse(vault.open(payer, records.transferContext(transfer))) }
+      : {}
     return { endToEndId, txid, amount, receivedAt, ...opened }
   }
   const isReceived = ({ direction }: Transfer) => direction === 'received'

@@ -10,6 +10,7 @@ import {
 import { countWrong } from '../../core/people/sign-in.ts'
 import { findPerson } from '../../core/people/store.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Hashes } from '../../lib/vault.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
 import { icon, sendPage } from '../layout.ts'
@@ -51,14 +52,19 @@ export async function continueSignIn(
     return startSessionIn(site, request, reply, person, { hasSecondFactor: false, byLink }, next)
   }
   const expiresAt = new Date(app.systemClock.now().getTime() + PENDING_MS)
-  const pending: Pending = { personId: person.id, passwordHash: hashOf(site, person), next, byLink }
+  const pending: Pending = {
+    personId: person.id,
+    passwordHash: hashOf(app.vault, person),
+    next,
+    byLink,
+  }
   const sealed = sealState(app.vault, 'sign-in', pending, expiresAt)
   return ask(site, request, reply, person, sealed, null)
 }
 
 /** Another password ends what was begun with the one before. */
-const hashOf = ({ app }: Site, { password }: Person): string =>
-  app.vault.hashCode(password ?? '', 'pending sign-in').toString('base64url')
+const hashOf = (by: Hashes, { password }: Person): string =>
+  by.hashCode(password ?? '', 'pending sign-in').toString('base64url')
 
 export type Fault = { status: number; text: string }
 
@@ -83,8 +89,8 @@ async function findPending(
   const { vault, systemClock, db } = site.app
   const pending = openState<Pending>(vault, 'sign-in', sealed, systemClock.now())
   const person = pending && (await findPerson(db.control, pending.personId))
-  if (!person || hashOf(site, person) !== pending.passwordHash) return null
-  return { ...pending, person }
+  const isSame = vault.each.some((keys) => person && hashOf(keys, person) === pending?.passwordHash)
+  return pending && person && isSame ? { ...pending, person } : null
 }
 
 const useOf = ({ id }: Person): string => `factor:${id}`

@@ -85,6 +85,7 @@ const OWN: Record<OwnAction, Words> = {
     en: 'Recovery codes created',
   },
   'sandbox.reset': { pt: 'Ambiente de testes reiniciado', en: 'Sandbox reset' },
+  'secret.rotate': { pt: 'Segredo do serviço substituído', en: 'Secret of the service replaced' },
   'session.end': { pt: 'Sessão encerrada', en: 'Session ended' },
   'session.start': { pt: 'Entrada no painel', en: 'Signed in' },
   'sign-in-link.create': { pt: 'Link de entrada criado', en: 'Sign-in link created' },

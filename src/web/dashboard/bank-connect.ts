@@ -221,7 +221,7 @@ async function connect(visit: Visit): Promise<FastifyReply> {
 function wantedIn(visit: Visit): object {
   const { certificate, key, ...rest } = credentialsIn(visit)
   const files = [certificate, key].map((file) => file?.toString('base64') ?? '')
-  const credentials = visit.app.vault.fingerprint([...files, JSON.stringify(rest)])
+  const credentials = visit.app.vault.first.fingerprint([...files, JSON.stringify(rest)])
   return { ...typedIn(visit.form), credentials: credentials.toString('base64') }
 }
 

@@ -1,9 +1,8 @@
-import { timingSafeEqual } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Author } from '../../core/activity/rules.ts'
 import { recordForPerson } from '../../core/people/activity.ts'
 import { isConfirmed, type Person, type Session } from '../../core/people/rules.ts'
-import { formTokenOf, useSession } from '../../core/people/sessions.ts'
+import { formTokenOf, isFormToken, useSession } from '../../core/people/sessions.ts'
 import { newId, suffixOf } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
 import { type Html, html } from '../html.ts'
@@ -77,9 +76,8 @@ const firstValues = (query: Record<string, string | string[]>): Record<string, s
   Object.fromEntries(Object.entries(query).map(([name, value]) => [name, [value].flat()[0]!]))
 
 export function requireToken({ site, session }: SignedIn, given = ''): void {
-  const [one, other] = [Buffer.from(given), Buffer.from(formTokenOf(site.app.vault, session))]
-  const isSame = one.length === other.length && timingSafeEqual(one, other)
-  if (!isSame) throw problem('invalid_value', 'token: the form is not of this session')
+  if (!isFormToken(site.app.vault, session, given))
+    throw problem('invalid_value', 'token: the form is not of this session')
 }
 
 function formOf(
