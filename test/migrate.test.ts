@@ -10,6 +10,7 @@ import pg from 'pg'
 import { migrate, readMigrations, statementsOf } from '../src/db/migrate.ts'
 import { emptyDatabase } from './support/database.ts'
 import { inherited, temporaryFolder } from './support/process.ts'
+import { until } from './support/until.ts'
 
 const FIRST = 'create table sales (id int, shop int);\ninsert into sales values (1, 1), (2, 2);\n'
 const SECOND = `-- no transaction
@@ -82,6 +83,31 @@ test('an index that was left half-built is built again, and what is built is kep
   await connected(url, (client) => client.query('delete from sales where shop = 3'))
   assert.deepEqual(await migrate(url, known), ['0002_indexes.sql'])
   assert.deepEqual(await stateOf(url), DONE)
+})
+
+test('a migration and a request that wait for each other: it is applied again', async () => {
+  const url = await emptyDatabase()
+  const change = 'alter table sales add column late int;\nalter table shops add column late int;\n'
+  const folder = temporaryFolder()
+  const tables = 'create table sales (id int);\ncreate table shops (id int);\n'
+  writeFileSync(join(folder, '0001_tables.sql'), tables)
+  await migrate(url, readMigrations(folder))
+  writeFileSync(join(folder, '0002_change.sql'), change)
+  const reports: string[] = []
+  await connected(url, async (client) => {
+    // PostgreSQL ends the one whose patience ends first, which is the migration.
+    await client.query(`set deadlock_timeout = '10min'`)
+    await client.query('begin; lock table shops in row exclusive mode')
+    const done = migrate(url, readMigrations(folder), { report: (line) => reports.push(line) })
+    await until('it waits for the request', async () => {
+      const { rowCount } = await client.query('select from pg_locks where not granted')
+      return rowCount === 1
+    })
+    await client.query('lock table sales in row exclusive mode')
+    await client.query('commit')
+    assert.deepEqual(await done, ['0002_change.sql'])
+  })
+  assert.match(reports.join(), /0002_change.* is applied again/)
 })
 
 test('processes that migrate at the same time wait for one another', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import { splitHosts } from './address.ts'
+import { codeOf } from './away.ts'
 import { adaptFunctions, allowTriggers, atNode, type Citus, readCitus } from './citus.ts'
 import type { Row, Tx } from './database.ts'
 import { databaseFault } from './database-fault.ts'
@@ -211,7 +212,27 @@ function stepsOf(pending: Migration[], isEmpty: boolean): Step[] {
   return [{ name: BASELINE, sql, applies: pending.slice(0, last + 1) }, ...steps]
 }
 
-async function apply(client: pg.Client, step: Step, { report }: Migrating): Promise<void> {
+/** How often a migration is begun that others stand in the way of. */
+const MAX_TRIES = 20
+const DEADLOCK = '40P01'
+
+/**
+ * Servers go on meanwhile. If one of them and the migration wait for each other, PostgreSQL ends
+ * one of the two; all that the migration had done is undone then, or can be repeated.
+ */
+async function apply(client: pg.Client, step: Step, by: Migrating): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await applyOnce(client, step, by)
+    } catch (error) {
+      if (codeOf((error as Error).cause) !== DEADLOCK || tries === MAX_TRIES) throw error
+      by.report?.(`${step.name} and a request waited for each other: it is applied again`)
+      await pause(POLL_MS)
+    }
+  }
+}
+
+async function applyOnce(client: pg.Client, step: Step, { report }: Migrating): Promise<void> {
   try {
     if (isOutside(step.sql)) {
       await runOutside(client, step.sql, report)

@@ -51,7 +51,8 @@ const PAUSE_FACTOR = 4
 const SHORT_PAUSE_MS = 5
 const LONG_SEARCH_MS = 10
 const FILL_PAUSE_MS = 2
-const RENEW_MS = 5_000
+/** A dead worker goes unnoticed no longer, and its deliveries have to continue within 5 s. */
+const RENEW_MS = 3_000
 /** Results are stored in groups. A result waits at most so long for others. */
 const MAX_RECORDED = 512
 const GATHER_MS = 20

@@ -2,7 +2,7 @@ import { createApp } from '../../src/app.ts'
 import { readConfig } from '../../src/config.ts'
 import { systemClock } from '../../src/lib/clock.ts'
 import { createLog } from '../../src/lib/log.ts'
-import { startWorker } from '../../src/worker/worker.ts'
+import { startWorker, TASKS } from '../../src/worker/worker.ts'
 
 /**
  * The worker in a process of its own, wired as by `main.ts --role worker`. Only local mode delivers
@@ -13,7 +13,8 @@ const { publicUrl } = config
 const databaseUrl = config.databaseUrl!
 const log = createLog('warn')
 const app = createApp({ config, databaseUrl, clock: systemClock, log, publicUrl })
-const worker = startWorker(app)
+// It does not see what other processes write.
+const worker = startWorker(app, TASKS, 0)
 process.on('SIGTERM', async () => {
   await worker.stop()
   await app.sender.close()

@@ -2,7 +2,7 @@ import { SANDBOX_OPENING } from '../../src/core/companies/rules.ts'
 import type { FullApp } from '../../src/core/full-app.ts'
 import { toPublic, type Uuid } from '../../src/lib/ids.ts'
 import type { Charged, Divided, Journal, Refunded, Shop } from './journal.ts'
-import { SHARE } from './shop.ts'
+import { SHARE, WEEKLY_VALUE } from './shop.ts'
 import { line, read, type TextLines } from './stored.ts'
 
 export type Difference = { missing: TextLines; unexpected: TextLines }
@@ -74,10 +74,18 @@ function partOf({ id, amount }: Divided, refunds: Refunded[]): number {
   return Math.floor((left * Math.floor((amount * SHARE) / 10_000)) / amount)
 }
 
+/** The first week of each is charged at once, and the next one after all is over. */
+export const expectedSubscriptions = ({ subscriptions }: Journal): TextLines =>
+  subscriptions.map(({ company, id, state }) => {
+    const charges = state === 'APPROVED' ? 1 : 0
+    return line(company, id, state, charges, charges)
+  })
+
 type ChargeRow = {
   company: Uuid
   id: Uuid
   amount: number
+  kind: string
   state: string
   /** Whether a refund of it was taken from money that had been received. */
   received: boolean
@@ -93,7 +101,7 @@ export async function expectedEvents(
 ): Promise<{ due: TextLines; possible: TextLines }> {
   const charges = await read<ChargeRow>(
     app,
-    `select company_id as company, id, amount, payment_status as state, exists (
+    `select company_id as company, id, amount, kind, payment_status as state, exists (
        select 1 from refunds r where r.company_id = c.company_id and r.charge_id = c.id
          and r.source = 'available') as received
      from charges c`,
@@ -101,15 +109,17 @@ export async function expectedEvents(
   const eventLine = (type: string, { company, id, amount }: ChargeRow) =>
     line(company, `charge.${type}`, toPublic('charge', id), amount)
   const mustReceive = ({ state, received }: ChargeRow) => state === 'RECEIVED' || received
+  const paid = charges.filter(({ kind }) => kind !== 'RECURRING')
   return {
     due: [
-      ...['pending', 'processing', 'paid'].flatMap((type) =>
+      ...['pending', 'processing'].flatMap((type) =>
         charges.map((charge) => eventLine(type, charge)),
       ),
+      ...paid.map((charge) => eventLine('paid', charge)),
       ...charges.filter(mustReceive).map((charge) => eventLine('received', charge)),
       ...otherEvents(journal),
     ],
-    possible: charges
+    possible: paid
       .filter((charge) => !mustReceive(charge))
       .map((charge) => eventLine('received', charge)),
   }
@@ -117,7 +127,7 @@ export async function expectedEvents(
 
 /** The event of every partial refund has the total of the charge. */
 function otherEvents(journal: Journal): TextLines {
-  const { charges, payments, refunds, withdrawals, disputes } = journal
+  const { charges, payments, refunds, withdrawals, disputes, subscriptions } = journal
   const totals = new Map(charges.map(({ id, amount }) => [id, amount]))
   return [
     ...completed(refunds).flatMap(({ company, charge }) =>
@@ -132,7 +142,13 @@ function otherEvents(journal: Journal): TextLines {
       ...(state === 'LOST' ? [line(company, 'payment.returned', name, amount)] : []),
     ]),
     ...withdrawals.flatMap(({ company, id, amount, state }) =>
-      state === 'CANCELED' ? [] : [line(company, `withdrawal.${state.toLowerCase()}`, id, amount)],
+      state === 'CANCELED' || state === 'EXPIRED'
+        ? []
+        : [line(company, `withdrawal.${state.toLowerCase()}`, id, amount)],
     ),
+    ...subscriptions.map(({ company, id, state }) => {
+      const name = state === 'APPROVED' ? 'authorized' : 'rejected'
+      return line(company, `subscription.${name}`, id, WEEKLY_VALUE)
+    }),
   ]
 }

@@ -1,48 +1,152 @@
-import { spawn } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
-import { mkdtempSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { readLastRelease, unpack } from '../support/releases.ts'
+import { isClean } from './check.ts'
+import { type Outcome, type Plan, run } from './driver.ts'
+import { FAULTS, type Fault, whyNot } from './faults.ts'
+import { OPERATIONS } from './journal.ts'
+import { findShortest, tell, tryWith } from './shortest.ts'
+import { lateOf, type Row, tableOf } from './table.ts'
 
 /**
- * The long version of the tests in this folder, for which `npm test` has no time:
- * `npm run test:faults -- --kills 200 --failovers 50 --operations 5000 --creations 1000 --seed 7`,
- * or KILLS, FAILOVERS, BANK_OPERATIONS, CREATIONS and SEED in the environment.
+ * `npm run test:faults -- --kills 100 --minutes 20 --only server,network --seed 7`
+ *
+ * Puts in one kind of fault after the other, each under a load of its own, and prints what they
+ * have come to. `--kills` says how often servers and workers are killed; the others come as much
+ * less often as they do by default, and `--load` how many requests are answered between two. No
+ * fault is begun after its share of `--minutes`. If one fails, shorter histories are tried for
+ * `--shorten` seconds.
  */
+const KILLS = 1_000
 const { values } = parseArgs({
   options: {
-    kills: { type: 'string', default: process.env.KILLS ?? '200' },
-    failovers: { type: 'string', default: process.env.FAILOVERS ?? '50' },
-    seed: { type: 'string', default: process.env.SEED ?? String(randomInt(2 ** 31)) },
-    load: { type: 'string', default: process.env.LOAD ?? '250' },
-    operations: { type: 'string', default: process.env.BANK_OPERATIONS ?? '5000' },
-    creations: { type: 'string', default: process.env.CREATIONS ?? '1000' },
+    kills: { type: 'string', default: String(KILLS) },
+    minutes: { type: 'string' },
+    load: { type: 'string' },
+    only: { type: 'string' },
+    seed: { type: 'string', default: String(randomInt(2 ** 31)) },
+    shorten: { type: 'string', default: '600' },
   },
 })
-const { kills, failovers, seed, load, operations, creations } = values
-for (const [name, value] of Object.entries(values)) {
-  if (!/^\d{1,10}$/.test(value)) throw new Error(`--${name} must be a whole number`)
+
+/** Tests that have a load and a check of their own: what they try cannot be told by these. */
+const OTHERS: { name: string; title: string; file: string; environment: Environment }[] = [
+  other('failover', 'loss of the primary, and promotion', 'failover.long', { FAILOVERS: '50' }),
+  other('promotion', 'feed, deliveries, clocks and leases across promotions', 'promotion.long'),
+  other('standby', 'a standby that does not confirm', 'standby.long'),
+  other('unconfirmed', 'the same with several servers', 'unconfirmed.long'),
+  other('restart', 'processes replaced one after the other', 'restart.long', { RESTARTS: '20' }),
+  other('bank', 'a bank that fails', 'bank', { BANK_OPERATIONS: '5000' }),
+  other('client', 'a network that fails before the service', 'client', { CREATIONS: '1000' }),
+  other('billing', 'kill -9 of a worker over subscriptions', 'billing-kill', {
+    KILLS: '20',
+    SUBSCRIPTIONS: '1000',
+  }),
+  other('live', 'kill -9 at each step of a charge at a bank', 'live-charge-kill'),
+  other('approval', 'kill -9 at each step of an approval', 'approval-kill.long'),
+]
+
+type Environment = Record<string, string>
+
+function other(name: string, title: string, test = name, environment: Environment = {}) {
+  return { name, title, file: `test/faults/${test}.test.ts`, environment }
 }
 
-/** For a kill on a machine that is very busy: the start, the load, and some of the end. */
-const MAX_MS = 30_000
-const report = join(mkdtempSync(join(tmpdir(), 'vintem-faults-')), 'report.json')
-console.log(
-  `${kills} kills and ${failovers} failovers with seed ${seed}; the report will be ${report}`,
-)
-const child = spawn(process.execPath, ['test/run.ts', '--long', 'test/faults'], {
-  stdio: 'inherit',
-  env: {
-    ...process.env,
-    KILLS: kills,
-    FAILOVERS: failovers,
-    SEED: seed,
-    LOAD: load,
-    REPORT: report,
-    BANK_OPERATIONS: operations,
-    CREATIONS: creations,
-    TEST_TIMEOUT_MS: String(600_000 + (Number(kills) + Number(failovers)) * MAX_MS),
-  },
-})
-child.on('exit', (code) => process.exit(code ?? 1))
+const names = [...FAULTS, ...OTHERS].map(({ name }) => name)
+const only = values.only?.split(',') ?? names
+const [kills, minutes, seed] = [values.kills, values.minutes ?? '0', values.seed].map(Number)
+if (only.some((name) => !names.includes(name)) || !(kills! > 0 && minutes! >= 0 && seed! >= 0)) {
+  console.error(`--only takes names among ${names.join()}; --kills, --minutes and --seed numbers`)
+  process.exit(2)
+}
+
+const timesOf = ({ times }: Fault): number => Math.max(1, Math.round((times * kills!) / KILLS))
+
+const upTo = (end: number): number[] => Array.from({ length: end }, (_, number) => number)
+
+function planOf(fault: Fault, root: string | null, most_s: number | undefined): Plan {
+  const { servers, workers, needs, without } = fault
+  return {
+    seed: seed!,
+    strokes: upTo(timesOf(fault)).map((number) => ({ fault, number })),
+    answers: values.load === undefined ? null : Number(values.load),
+    companies: 24,
+    sellers: upTo(12),
+    treasurers: upTo(6),
+    operations: OPERATIONS.filter((one) => !without.includes(one)),
+    servers,
+    workers,
+    root: needs.includes('release') ? root! : undefined,
+    most_s,
+  }
+}
+
+/** What a kind of fault has come to; and if it has failed, its shortest history is printed. */
+async function rowOf(fault: Fault, plan: Plan): Promise<Row> {
+  const { title } = fault
+  const kept: { outcome: Outcome | null } = { outcome: null }
+  const attempt = tryWith(async (shorter) => {
+    const outcome = await run(shorter)
+    kept.outcome ??= outcome
+    return outcome
+  })
+  const failure = await attempt(plan)
+  const { outcome } = kept
+  if (failure) {
+    console.log(`\n${title}: ${tell({ ...failure, tries: 0, failed: 0 })}\n`)
+    const shortest = await findShortest(failure, attempt, Number(values.shorten))
+    console.log(`${tell(shortest)}\n`)
+    return { title, outcome, times: outcome?.begun ?? null, verdict: 'FAILS' }
+  }
+  const late = lateOf(fault, outcome!)
+  return { title, outcome, times: outcome!.begun, verdict: late ? `FAILS: ${late}` : 'holds' }
+}
+
+function rowOfOther({ title, file, environment }: (typeof OTHERS)[number]): Row {
+  const times = Number(Object.values(environment)[0] ?? 0) || null
+  if (!existsSync(file)) return { title, outcome: null, times: null, verdict: 'not tried: no test' }
+  const { status } = spawnSync(process.execPath, ['test/run.ts', '--long', file], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+    env: { ...process.env, ...environment, SEED: String(seed), TEST_TIMEOUT_MS: '7200000' },
+  })
+  return { title, outcome: null, times, verdict: status === 0 ? `holds (${file})` : 'FAILS' }
+}
+
+/** How long all faults would take, as often as by default, on this machine as it was now. */
+function wholeRun_s(rows: [Fault, Row][]): number {
+  const each = rows.map(([{ times }, { outcome }]) =>
+    outcome && outcome.begun > 0 ? (outcome.seconds * times) / outcome.begun : 0,
+  )
+  return each.reduce((sum, one) => sum + one, 0)
+}
+
+async function main(): Promise<boolean> {
+  console.log(`Seed ${seed}; ${kills} kills of each kind, the other faults as often in proportion.`)
+  const asked = FAULTS.filter(({ name }) => only.includes(name))
+  const needsRelease = asked.some(({ needs }) => needs.includes('release'))
+  const root = needsRelease ? await unpack(readLastRelease().commit) : null
+  const most_s = minutes === 0 ? undefined : (minutes! * 60) / Math.max(asked.length, 1)
+  const rows: [Fault, Row][] = []
+  for (const fault of asked) {
+    const reason = whyNot(fault, root)
+    const { title } = fault
+    const row = reason
+      ? { title, outcome: null, times: 0, verdict: `not tried: ${reason}` }
+      : await rowOf(fault, planOf(fault, root, most_s))
+    rows.push([fault, row])
+    console.error(`${tableOf([row]).split('\n').at(-1)}  ${row.outcome?.seconds.toFixed(0) ?? 0} s`)
+  }
+  const others = OTHERS.filter(({ name }) => only.includes(name)).map(rowOfOther)
+  console.log(`\n${tableOf([...rows.map(([, row]) => row), ...others])}`)
+  const hours = (wholeRun_s(rows) / 3600).toFixed(1)
+  console.log(`\nAs often as by default, the faults above take about ${hours} hours here.`)
+  const isGood = ({ verdict, outcome }: Row) =>
+    !verdict.startsWith('FAILS') && (!outcome || isClean(outcome.findings))
+  return [...rows.map(([, row]) => row), ...others].every(isGood)
+}
+
+// Whoever stops it leaves no server and no file system behind.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => process.exit(1))
+process.exit((await main()) ? 0 : 1)

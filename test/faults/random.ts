@@ -6,8 +6,6 @@ export type Random = {
   part(): number
   /** True once in so many times. */
   onceIn(times: number): boolean
-  /** For a client of its own, whose choices do not depend on how fast the others are. */
-  fork(): Random
 }
 
 export function createRandom(seed: number): Random {
@@ -21,5 +19,14 @@ export function createRandom(seed: number): Random {
   }
   const part = () => next() / 2 ** 32
   const below = (end: number): number => Math.floor(part() * end)
-  return { below, part, onceIn: (times) => below(times) === 0, fork: () => createRandom(next()) }
+  return { below, part, onceIn: (times) => below(times) === 0 }
+}
+
+/**
+ * The choices of something that is numbered, such as the 12th operation of the third client. They
+ * depend on the seed and on its numbers alone, and so stay when others are left out.
+ */
+export function numbered(seed: number, ...numbers: number[]): Random {
+  const mixed = numbers.reduce((sum, one) => Math.imul(sum ^ one, 0x9e3779b1) + 0x7f4a7c15, seed)
+  return createRandom(mixed)
 }

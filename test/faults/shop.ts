@@ -2,19 +2,102 @@ import { REFUSED_AMOUNT, UNANSWERED_AMOUNT } from '../../src/provider/simulator/
 import { payer } from '../support/api.ts'
 import { until } from '../support/until.ts'
 import type { Request } from './caller.ts'
-import { type Client, endOf, expectStatus, get, type Paid, post } from './journal.ts'
+import {
+  Absurd,
+  type Client,
+  endOf,
+  expectStatus,
+  get,
+  note,
+  type Operation,
+  type Paid,
+  post,
+  type Shop,
+  sendAgain,
+} from './journal.ts'
+import { numbered } from './random.ts'
 
 /** Sells without pause until nothing new is to be begun. */
 export async function sell(client: Client): Promise<void> {
-  const counterCode = await makeCounterCode(client)
-  const recipient = await makeRecipient(client)
+  const { operations } = client
+  begin(client)
+  const counterCode = operations.has('counter') ? await makeCounterCode(client) : null
+  const recipient = operations.has('split') ? await makeRecipient(client) : null
+  const product = operations.has('subscribe') ? await makeProduct(client) : null
   while (!client.stopping()) {
-    // A static code is paid many times, and each payment becomes a charge of its own.
-    if (client.random.onceIn(6)) await payAtBank(client, counterCode, AT_COUNTER)
-    else if (client.random.onceIn(5)) await sellMany(client)
-    else await sellOne(client, recipient)
+    await operate<unknown>(client, () => {
+      const may = (one: Operation, times: number) =>
+        client.random.onceIn(times) && operations.has(one)
+      // A static code is paid many times, and each payment becomes a charge of its own.
+      if (may('counter', 6)) return payAtBank(client, counterCode!, AT_COUNTER)
+      if (may('batch', 6)) return sellMany(client)
+      if (may('subscribe', 10)) return subscribe(client, product!)
+      if (may('replay', 6)) return replay(client)
+      if (may('read', 6)) return readAll(client)
+      return sellOne(client, recipient)
+    })
   }
 }
+
+/** Does the next operation. If an answer makes no sense, it is noted, and the next one begins. */
+export async function operate<T>(client: Client, act: () => Promise<T>): Promise<T | null> {
+  begin(client)
+  try {
+    return await act()
+  } catch (error) {
+    if (!(error instanceof Absurd)) throw error
+    client.journal.absurd.push(`${client.name}, operation ${client.begun}: ${error.message}`)
+    return null
+  }
+}
+
+/** The choices of an operation depend on nothing that other operations have done. */
+function begin(client: Client): void {
+  client.begun += 1
+  client.random = numbered(client.seed, client.number, client.begun)
+}
+
+const LISTS = ['/charge?limit=20', '/event?limit=20', '/client?limit=20', '/account-balance']
+
+/** What a company has, of which nothing may be another company's. */
+async function readAll(client: Client): Promise<void> {
+  await get(client, LISTS[client.random.below(LISTS.length)]!)
+}
+
+async function replay(client: Client): Promise<void> {
+  const { recent, random } = client
+  const asked = recent[random.below(recent.length)]
+  if (asked) await sendAgain(client, asked)
+}
+
+/** What a week of a subscription costs. */
+export const WEEKLY_VALUE = 1990
+
+async function makeProduct(client: Client): Promise<string> {
+  const product = { name: 'Pão todo dia', description: 'Francês', price: WEEKLY_VALUE }
+  const recurring = { ...product, type: 'RECURRING', frequency: 'WEEKLY' }
+  return (await post(client, '/product', recurring, [201])).body.data.id
+}
+
+/** A payer agrees to be charged every week, or does not. */
+async function subscribe(client: Client, productId: string): Promise<void> {
+  const { shop, random, journal, caller } = client
+  const customer = { ...payerOf(shop), status: 'ACTIVE' }
+  const customerId: string = (await post(client, '/client', customer, [201])).body.data.id
+  const wanted = { productId, customerId }
+  const { body } = await post(client, '/pix-automatic/recurrences', wanted, [201])
+  const { id, emv } = body.data
+  const decision = random.onceIn(4) ? 'reject' : 'approve'
+  const json = { emv, decision }
+  const path = '/bank/authorizations'
+  const request: Request = { method: 'POST', path, json, apiKey: null, key: null }
+  expectStatus(request, await caller.call(request), [200])
+  const state = decision === 'approve' ? 'APPROVED' : 'REJECTED'
+  journal.subscriptions.push({ company: shop.company, id, state })
+}
+
+/** In production a sandbox company mails receipts to its own address. */
+const payerOf = ({ email, mark }: Shop) => payer({ name: `Maria ${mark}`, email })
 
 async function makeRecipient(client: Client): Promise<string> {
   const body = { name: 'Ana Lima', taxId: '52998224725', pixKey: 'ana@example.com' }
@@ -29,14 +112,17 @@ async function makeCounterCode(client: Client): Promise<string> {
   return brCode
 }
 
-async function sellOne(client: Client, recipient: string): Promise<void> {
-  const { shop, random, journal } = client
+/** No charge ends while the clock is moved by hours. */
+const EXPIRES_IN_S = 30 * 86_400
+
+async function sellOne(client: Client, recipient: string | null): Promise<void> {
+  const { shop, random, journal, operations } = client
   const amount = chooseAmount(client)
   const devMode = random.onceIn(3)
-  // In production a sandbox company mails receipts to its own address.
-  const isSplit = random.onceIn(3)
+  const isSplit = random.onceIn(3) && recipient !== null
   const split = isSplit ? { split: [{ recipientId: recipient, percent: SHARE }] } : {}
-  const wanted = { amount, customer: payer({ email: shop.email }), devMode, ...split }
+  const customer = payerOf(shop)
+  const wanted = { amount, customer, devMode, expiresIn: EXPIRES_IN_S, ...split }
   const { body } = await post(client, '/charge/pix', wanted, [201])
   const { id, brCode } = body.data
   journal.charges.push({ company: shop.company, id, amount })
@@ -47,22 +133,23 @@ async function sellOne(client: Client, recipient: string): Promise<void> {
     const { status } = (await get(client, `/charge/${id}/status`)).body.data
     return status === 'COMPLETED' ? true : null
   })
-  if (random.onceIn(4)) await payAgain(client, brCode)
+  if (random.onceIn(4) && operations.has('again')) await payAgain(client, brCode)
   const choice = random.below(4)
-  if (choice === 0) await refund(client, id, amount)
-  if (choice === 1) await dispute(client, id, amount)
+  if (choice === 0 && operations.has('refund')) await refund(client, id, amount)
+  if (choice === 1 && operations.has('dispute')) await dispute(client, id, amount)
 }
 
 /** Charges of one request. A retry after a kill makes those that are missing. */
 async function sellMany(client: Client): Promise<void> {
   const { shop, random, journal } = client
-  const customer = payer({ email: shop.email })
+  const customer = payerOf(shop)
   const amounts = Array.from({ length: 2 + random.below(4) }, () => 500 + random.below(5_000))
-  const charges = amounts.map((amount) => ({ amount, customer }))
+  const charges = amounts.map((amount) => ({ amount, customer, expiresIn: EXPIRES_IN_S }))
   const { body } = await post(client, '/charge/batch', { charges }, [200])
   journal.batches += 1
   journal.keys += charges.length
   for (const { charge } of body.data.items) {
+    note(client, 'a charge of the batch', charge.id)
     journal.charges.push({ company: shop.company, id: charge.id, amount: charge.amount })
     await payAtBank(client, charge.brCode, AT_SHOP)
   }
@@ -89,9 +176,12 @@ async function payAtBank(
 ): Promise<Paid> {
   const endToEndId = schemeId(client)
   const json = { brCode, endToEndId }
-  const request: Request = { method: 'POST', path: '/bank/pix', json, apiKey: null, key: null }
+  const { mark } = client.shop
+  const nobody = { apiKey: null, key: null }
+  const request: Request = { method: 'POST', path: '/bank/pix', json, ...nobody, mark }
   const answer = await client.caller.call(request)
   expectStatus(request, answer, [201])
+  note(client, '/bank/pix', endToEndId)
   const { amount } = answer.body.data
   const paid: Paid = { company: client.shop.company, name: endToEndId, amount, ...kind }
   client.journal.payments.push(paid)

@@ -10,7 +10,7 @@ export const line = (...parts: (string | number)[]): string => parts.join(' ')
 export const read = <R extends Row>({ db }: FullApp, text: string): Promise<R[]> =>
   db.query<R>({ text })
 
-const PREFIXES: string[] = ['charge', 'qrs', 'rfnd', 'wd', 'dispute'] satisfies Prefix[]
+const PREFIXES: string[] = ['charge', 'qrs', 'rfnd', 'wd', 'dispute', 'rec'] satisfies Prefix[]
 
 /** Rows as lines. A column that is called like a prefix holds an id which is shown with it. */
 async function lines(app: FullApp, text: string): Promise<TextLines> {
@@ -52,6 +52,18 @@ export const storedWithdrawals = (app: FullApp): Promise<TextLines> =>
 export const storedDisputes = (app: FullApp): Promise<TextLines> =>
   lines(app, 'select company_id, id as dispute, amount, status from disputes')
 
+/** Each with how many of its cycles were charged, and how many of those are different ones. */
+export const storedSubscriptions = (app: FullApp): Promise<TextLines> =>
+  lines(
+    app,
+    `select r.company_id, r.id as rec, r.auth_status, count(c.id)::int as charges,
+       count(distinct b.cycle)::int as cycles
+     from recurrences r
+     left join billings b on b.company_id = r.company_id and b.recurrence_id = r.id
+     left join charges c on c.company_id = b.company_id and c.id = b.charge_id
+     where not r.is_template group by 1, 2, 3`,
+  )
+
 /** What the bank has moved, by its own books. */
 export const movedByBank = (app: FullApp): Promise<TextLines> =>
   lines(
@@ -67,8 +79,15 @@ export const storedBalances = (app: FullApp): Promise<TextLines> =>
     `select company_id, available, pending, held, unmatched, disputed, recipients from balances`,
   )
 
-export const storedMails = (app: FullApp): Promise<TextLines> =>
-  lines(app, 'select kind, outcome, count(*) from mails group by kind, outcome')
+/** Codes end within minutes, some of them unsent if the clock was moved. */
+export const storedMails = (app: FullApp, mayEnd: boolean): Promise<TextLines> =>
+  lines(
+    app,
+    `select kind, state, count(*) from (
+       select kind, case when ${mayEnd} and kind = 'withdrawal-code' and outcome = 'EXPIRED'
+         then 'SENT' else outcome end as state from mails) m
+     group by kind, state`,
+  )
 
 export async function storedEvents(app: FullApp): Promise<TextLines> {
   const rows = await read<{ company: Uuid; type: string; payload: string }>(
@@ -76,7 +95,8 @@ export async function storedEvents(app: FullApp): Promise<TextLines> {
     'select company_id as company, type, payload from events',
   )
   return rows.map(({ company, type, payload }) => {
-    const { charge, payment, withdrawal, dispute } = JSON.parse(payload)
+    const { charge, payment, withdrawal, dispute, subscription } = JSON.parse(payload)
+    if (subscription) return line(company, type, subscription.id, subscription.value)
     if (dispute) return line(company, type, dispute.id, dispute.amount)
     if (charge) return line(company, type, charge.id, charge.total)
     if (payment) return line(company, type, payment.endToEndId, payment.amount)
@@ -89,13 +109,18 @@ export const leftovers = (app: FullApp): Promise<TextLines> =>
   lines(
     app,
     `select 'charge', id, payment_status from charges
-       where status = 'OPEN' or payment_status = 'PAID'
+       where kind <> 'RECURRING' and (status = 'OPEN' or payment_status = 'PAID')
      union all select 'callback', id, attempts::text from bank_callbacks
        where processed_at is null
      union all select 'refund', id, status from refunds where status = 'PROCESSING'
      union all select 'dispute', id, status from disputes where closed_at is null
      union all select 'withdrawal', id, status from withdrawals
        where status in ('PENDING_OTP', 'PROCESSING')
+     union all select 'delivery', event_id, tries::text from deliveries
+     union all select 'subscription', id, auth_status from recurrences r
+       where not is_template and (auth_status = 'CREATED' or auth_status = 'APPROVED'
+         and not exists (select from billings b
+           where b.company_id = r.company_id and b.recurrence_id = r.id))
      union all select 'mail', id, kind from mails where finished_at is null`,
   )
 
@@ -106,16 +131,4 @@ export async function keptAnswers(app: FullApp): Promise<{ kept: number; empty: 
     'select count(*) as kept, count(*) filter (where status = 0) as empty from idempotency_keys',
   )
   return row!
-}
-
-/** Work that was taken up once more: a server was killed over it, or the bank had not answered. */
-export async function takenUpAgain(app: FullApp): Promise<Record<string, number>> {
-  const rows = await read<{ work: string; count: number }>(
-    app,
-    `select 'payouts' as work, count(*) from withdrawals where attempts > 1
-     union all select 'refunds', count(*) from refunds where attempts > 1
-     union all select 'callbacks', count(*) from bank_callbacks where attempts > 0
-     union all select 'mails', count(*) from mails where attempts > 1`,
-  )
-  return Object.fromEntries(rows.map(({ work, count }) => [work, count]))
 }

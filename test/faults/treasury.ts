@@ -4,10 +4,15 @@ import { lookFor } from '../support/until.ts'
 import { PATH } from '../support/withdrawals.ts'
 import { type Client, endOf, get, post, type Shop, type Withdrawn } from './journal.ts'
 import type { Mailbox } from './mailbox.ts'
+import { operate } from './shop.ts'
 
 /** How long a code is waited for before another is asked for. */
 const CODE_PATIENCE_S = 1.5
 const MAX_RESENDS = 3
+/** Its code has ended. */
+const ENDED = [409, 410]
+/** Mails are sorted by time: if the clock was moved, the newest one is not the last one. */
+const WRONG = 400
 /** How long a payout is waited for before its company is left alone for a while. */
 const PAYOUT_PATIENCE_S = 1.5
 
@@ -18,7 +23,8 @@ const PAYOUT_PATIENCE_S = 1.5
  */
 export async function withdraw(client: Client, shops: Shop[], mailbox: Mailbox): Promise<void> {
   for (let n = 0; !client.stopping(); ) {
-    const done = await withdrawOnce({ ...client, shop: shops[n % shops.length]! }, mailbox)
+    client.shop = shops[n % shops.length]!
+    const done = await operate(client, () => withdrawOnce(client, mailbox))
     if (!done) n += 1
   }
 }
@@ -34,11 +40,22 @@ async function withdrawOnce(client: Client, mailbox: Mailbox): Promise<boolean> 
   const withdrawn: Withdrawn = { company: shop.company, id, amount, state: 'CANCELED' }
   journal.withdrawals.push(withdrawn)
   const code = random.onceIn(8) ? null : await readCode(client, mailbox, id)
+  const done = (path: string, json?: unknown) =>
+    post(client, `${PATH}/${id}/${path}`, json, [200, WRONG, ...ENDED])
   if (code === null) {
-    await post(client, `${PATH}/${id}/cancel`, undefined, [200])
+    if (ENDED.includes((await done('cancel')).status)) withdrawn.state = 'EXPIRED'
     return true
   }
-  await post(client, `${PATH}/${id}/confirm`, { otp: code }, [200])
+  const { status: confirmed } = await done('confirm', { otp: code })
+  if (confirmed === WRONG) {
+    journal.wrongCodes += 1
+    if (ENDED.includes((await done('cancel')).status)) withdrawn.state = 'EXPIRED'
+    return true
+  }
+  if (ENDED.includes(confirmed)) {
+    withdrawn.state = 'EXPIRED'
+    return true
+  }
   withdrawn.state = endOf(amount)
   return waitForEnd(client, id)
 }
@@ -60,8 +77,8 @@ async function readCode(client: Client, mailbox: Mailbox, id: string): Promise<s
     const code = await lookFor(find, CODE_PATIENCE_S)
     if (code !== null || resends === MAX_RESENDS) return code
     since = firstIdOf(Date.now())
-    await post(client, `${PATH}/${id}/resend`, undefined, [200])
-    client.journal.resent += 1
+    const { status } = await post(client, `${PATH}/${id}/resend`, undefined, [200, ...ENDED])
+    if (status === 200) client.journal.resent += 1
   }
 }
 

@@ -1,22 +1,121 @@
-import type { ChildProcess } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { request } from 'undici'
-import { type Running, startServer } from '../support/process.ts'
+import { inherited, UNLIMITED } from '../support/process.ts'
 import { until } from '../support/until.ts'
 
-/** The server that is killed. It comes back under the same address. */
-export type Victim = {
-  url: string
+const ROOT = join(import.meta.dirname, '..', '..')
+
+/** A process that is killed, and started again with the same environment. */
+export type Killable = {
   /** Waits while it is away. */
   serving(): Promise<void>
-  /** Starts it; resolves when it answers. */
-  start(): Promise<void>
+  isServing(): boolean
+  /** Starts it, perhaps with the sources of another version; resolves when it works. */
+  start(root?: string): Promise<void>
   /** Ends it, if that has not happened yet, and gives the exit code; null after SIGKILL. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>
   /** What it has logged as errors, over all its lives. */
   complaints(): string[]
+}
+
+/** A server. It comes back under the same address. */
+export type Victim = Killable & { url: string }
+
+type Program = {
+  environment: Record<string, string>
+  /** Below the folder of a version. */
+  script: string
+  options?: string[]
+  /** Resolves when the process that has just been started works. */
+  works(said: (words: string) => Promise<unknown>): Promise<unknown>
+}
+
+/** Lines that are kept of what a process says, for the sentence that says why it did not start. */
+const LAST_LINES = 20
+/** A line of level error or fatal. The last one of a killed process may be cut in two. */
+const COMPLAINT = /^\{"level":[56]0,/
+
+function createKillable({ environment, script, options = [], works }: Program): Killable {
+  const complaints: string[] = []
+  let life: Life | null = null
+  let up = Promise.withResolvers<void>()
+  let isUp = false
+  return {
+    serving: () => up.promise,
+    isServing: () => isUp,
+    async start(root = ROOT) {
+      const started = spawnLife(join(root, script), options, environment, complaints)
+      life = started
+      const died = started.ended.then((code) => {
+        const end = code ?? started.child.signalCode
+        throw new Error(`${script} did not start (${end}):\n${started.lines.join('\n')}`)
+      })
+      await Promise.race([works(started.said), died])
+      isUp = true
+      up.resolve()
+    },
+    async end(signal) {
+      if (isUp) up = Promise.withResolvers<void>()
+      isUp = false
+      if (!life) return null
+      life.child.kill(signal)
+      return life.ended
+    },
+    complaints: () => complaints,
+  }
+}
+
+type Life = {
+  child: ChildProcess
+  /** The last ones. */
+  lines: string[]
+  said(words: string): Promise<unknown>
+  ended: Promise<number | null>
+}
+
+function spawnLife(
+  path: string,
+  options: string[],
+  environment: Record<string, string>,
+  complaints: string[],
+): Life {
+  const child = spawn(process.execPath, [path, ...options], {
+    cwd: tmpdir(),
+    env: { ...inherited, ...UNLIMITED, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const kill = () => child.kill('SIGKILL')
+  process.once('exit', kill)
+  const lines: string[] = []
+  const heard = new Set<(line: string) => void>()
+  for (const input of [child.stdout, child.stderr]) {
+    createInterface({ input }).on('line', (line) => {
+      if (lines.push(line) > LAST_LINES) lines.shift()
+      if (COMPLAINT.test(line)) complaints.push(line)
+      for (const hear of heard) hear(line)
+    })
+  }
+  return {
+    child,
+    lines,
+    said: (words) =>
+      new Promise((resolve) => {
+        heard.add((line) => {
+          if (line.includes(words)) resolve(line)
+        })
+      }),
+    // The last of its output may come after its exit.
+    ended: once(child, 'close').then(([code]) => {
+      process.off('exit', kill)
+      return code as number | null
+    }),
+  }
 }
 
 export function createVictim(
@@ -25,35 +124,22 @@ export function createVictim(
   options: string[] = [],
 ): Victim {
   const url = `http://127.0.0.1:${port}`
-  const lives: Running[] = []
-  let child: ChildProcess | null = null
-  let up = Promise.withResolvers<void>()
-  return {
-    url,
-    serving: () => up.promise,
-    async start() {
-      const life = startServer({ ...environment, PORT: String(port) }, options, (spawned) => {
-        child = spawned
-      })
-      const died = life.then(async (running) => {
-        lives.push(running)
-        await running.ended
-        throw new Error(`the server did not start:\n${running.output()}`)
-      })
-      await Promise.race([until('the server answers', () => answers(url)), died])
-      up.resolve()
-    },
-    async end(signal) {
-      up = Promise.withResolvers<void>()
-      if (!child || child.exitCode !== null || child.signalCode !== null) return null
-      const exit = once(child, 'exit')
-      child.kill(signal)
-      const [code] = await exit
-      return code
-    },
-    complaints: () => lives.flatMap(({ output }) => errorsIn(output())),
-  }
+  const server = createKillable({
+    environment: { ...environment, PORT: String(port) },
+    script: 'src/main.ts',
+    options,
+    works: () => until('the server answers', () => answers(url)),
+  })
+  return { ...server, url }
 }
+
+/** What does the tasks, and delivers to this machine. */
+export const createWorker = (environment: Record<string, string>): Killable =>
+  createKillable({
+    environment,
+    script: 'test/deliveries/worker-process.ts',
+    works: (said) => said('working'),
+  })
 
 async function answers(url: string): Promise<true | null> {
   try {
@@ -64,10 +150,6 @@ async function answers(url: string): Promise<true | null> {
     return null
   }
 }
-
-/** Lines of level error or fatal. The last line of a killed server may be cut in two. */
-const errorsIn = (output: string): string[] =>
-  output.split('\n').filter((line) => /^\{"level":[56]0,/.test(line))
 
 /**
  * A port below those that the system gives to connections, so that none of them takes it while the

@@ -14,6 +14,15 @@ const ROOT = join(import.meta.dirname, '..', '..')
 const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env
 export const inherited = { PATH, NODE_COMPILE_CACHE }
 
+/** A server on this machine without the limits that tests would meet. */
+export const UNLIMITED = {
+  RATE_LIMIT: 'off',
+  CODE_MAILS_PER_HOUR: '1000',
+  CODE_MAILS_PER_DAY: '1000',
+  MAILS_PER_RECIPIENT: '10000000',
+  ALLOW: 'http,mail-files',
+}
+
 /** A secret key as a real one is: nobody could guess it. */
 export const secretOf = (name: string): string => createHash('sha256').update(name).digest('base64')
 
@@ -75,17 +84,11 @@ export async function spawnServer(
 ): Promise<Pick<Running, 'child' | 'url' | 'ended'>> {
   // What fetch would keep open holds up a server's end for as long as clients may need to notice.
   setGlobalDispatcher(closing)
-  const unlimited = {
-    RATE_LIMIT: 'off',
-    CODE_MAILS_PER_HOUR: '1000',
-    CODE_MAILS_PER_DAY: '1000',
-    MAILS_PER_RECIPIENT: '10000000',
-  }
   const port = environment.PORT ?? String(await freePort())
   const [program, ...args] = command ?? [process.execPath, join(root, 'src/main.ts')]
   const child = spawn(program!, [...args, ...options], {
     cwd: command ? ROOT : temporaryFolder(),
-    env: { ...inherited, ...unlimited, ALLOW: 'http,mail-files', ...environment, PORT: port },
+    env: { ...inherited, ...UNLIMITED, ...environment, PORT: port },
     stdio: ['ignore', stdout, 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   })

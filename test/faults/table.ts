@@ -1,0 +1,64 @@
+import type { Outcome } from './driver.ts'
+import type { Fault } from './faults.ts'
+
+/** A row of the table. */
+export type Row = {
+  title: string
+  /** Null: it was not tried, for the reason in the verdict. */
+  outcome: Outcome | null
+  times: number | null
+  verdict: string
+}
+
+const HEAD = [
+  'fault',
+  'times',
+  'acknowledged',
+  'events',
+  'lost',
+  'doubled',
+  'leaked',
+  'other differences',
+  'recovery: half / 99 % / slowest',
+  'slowest request',
+  'verdict',
+]
+
+export const partOf = (values: number[], part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.max(Math.ceil(values.length * part) - 1, 0)] ?? 0
+
+const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`
+const count = (number: number): string => number.toLocaleString('en')
+
+/** Why a recovery took longer than was promised; null if it did not. */
+export function lateOf({ limit }: Fault, { recoveries_ms }: Outcome): string | null {
+  if (!limit) return null
+  const took_ms = partOf(recoveries_ms, limit.part)
+  return took_ms <= limit.ms ? null : `recovery ${seconds(took_ms)}, not ${seconds(limit.ms)}`
+}
+
+function cellsOf({ title, times, outcome, verdict }: Row): string[] {
+  if (!outcome) return [title, times === null ? '' : count(times), ...Array(8).fill(''), verdict]
+  const { findings, tally, recoveries_ms, begun, arrived } = outcome
+  const { lost, doubled, leaked, wrong } = findings
+  return [
+    title,
+    count(begun),
+    count(tally.acknowledged),
+    count(arrived),
+    ...[lost, doubled, leaked, wrong].map((some) => count(some.length)),
+    [0.5, 0.99, 1].map((part) => seconds(partOf(recoveries_ms, part))).join(' / '),
+    seconds(tally.slowest_ms),
+    verdict,
+  ]
+}
+
+/** The table in Markdown, which is also readable in a terminal. */
+export function tableOf(rows: Row[]): string {
+  const all = [HEAD, ...rows.map(cellsOf)]
+  const widths = HEAD.map((_, i) => Math.max(...all.map((row) => row[i]!.length)))
+  const line = (cells: string[]) =>
+    `| ${cells.map((cell, i) => cell.padEnd(widths[i]!)).join(' | ')} |`
+  const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`
+  return [line(all[0]!), rule, ...all.slice(1).map(line)].join('\n')
+}
