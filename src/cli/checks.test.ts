@@ -16,9 +16,9 @@ test('wrong settings are listed with the right values', () => {
 })
 
 test('a server needs connections for at least one process', () => {
-  assert.deepEqual(harms({ max_connections: '36' }), [])
-  assert.match(harms({ max_connections: '35' })[0]!, /^max_connections = 36 or more/)
-  assert.match(harms({ max_connections: '100' }, 95)[0]!, /^max_connections = 206 or more/)
+  assert.deepEqual(harms({ max_connections: '37' }), [])
+  assert.match(harms({ max_connections: '36' })[0]!, /^max_connections = 37 or more/)
+  assert.match(harms({ max_connections: '100' }, 95)[0]!, /^max_connections = 207 or more/)
   const [four] = harms({ max_connections: '50' }, 10, 4)
   assert.match(four!, /^max_connections = \d+ or more, or 4 processes use them all up/)
 })

@@ -31,8 +31,7 @@ export const restore: Command = {
   name: 'restore',
   summary:
     'Restore a backup into the new, empty database that is configured, and say if it is whole.',
-  example:
-    'DATABASE_URL=postgres://…/restored vintem restore /backups/2026-11-19.vintem --identity age.key --verify',
+  example: 'vintem restore /backups/2026-11-19.vintem --identity age.key --verify',
   operands: ['file'],
   mayOmitOperands: true,
   options: {

@@ -185,6 +185,10 @@ export const ACTIONS: Record<string, Action> = {
     make: async (scene) => makeNote(scene, 'customer', await makeCustomer(scene.client)),
     says: NOTE_DELETED,
   },
+  '/customers/:id/erase': {
+    make: ({ client }) => makeCustomer(client),
+    says: says(/estão sendo apagados/, /are being erased/),
+  },
   '/charges/:id/refund': {
     make: async ({ api, client }) => (await makePaid(api, client, 5000)).id,
     says: says(/Devolução iniciada\./, /Refund started\./),
