@@ -1,3 +1,4 @@
+import type { Database, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { LATEST } from '../versions/history.ts'
 import { recordActivity } from './activity/record.ts'
@@ -34,39 +35,42 @@ export async function makeCompany(
   { id, place, ...fields }: WantedCompany,
   author: Author,
 ): Promise<MadeCompany> {
+  const { control } = app.db
+  const home = await placeFor(app, place)
+  const make = (tx: Tx) => insert(tx, app, { ...fields, id }, author)
   // Two requests with one id may have chosen two places. The lock ends after the company is made.
-  return app.db.control.transaction(async (lock) => {
+  return control.transaction(async (lock) => {
     await lock.query({
       text: 'select pg_advisory_xact_lock($1, hashtext($2))',
       values: [MAKERS, id],
     })
-    const known = await askAll(app, (db) => findCompany(db, id))
+    // Nobody takes a second connection of one pool, because then all could wait for each other.
+    const isLocked = (db: Database) => db.pools === control.pools
+    const known = await askAll(app, (db) => findCompany(isLocked(db) ? lock : db, id))
     if (known.some((found) => found !== null)) return { companyId: id, isNew: false, key: null }
-    return insert(app, await placeFor(app, place), { ...fields, id }, author)
+    return isLocked(home.db) ? make(lock) : home.db.transaction(make)
   })
 }
 
-function insert(
-  app: OperatorApp,
-  home: App,
+async function insert(
+  tx: Tx,
+  { systemClock, vault }: OperatorApp,
   { id, ...fields }: WantedCompany,
   author: Author,
 ): Promise<MadeCompany> {
-  return home.db.transaction(async (tx) => {
-    const now = app.systemClock.now()
-    const company = await createCompany(tx, { apiVersion: LATEST.name, ...fields, id }, now)
-    const key = await createKey(tx, app.vault, company, { name: 'first' }, now)
-    await recordActivity(tx, id, author, {
-      action: 'company.create',
-      record: { type: 'company', id },
-    })
-    await recordActivity(tx, id, author, {
-      action: 'key.create',
-      record: { type: 'key', id: key.id },
-      details: { name: 'first' },
-    })
-    return { companyId: id, isNew: true, key }
+  const now = systemClock.now()
+  const company = await createCompany(tx, { apiVersion: LATEST.name, ...fields, id }, now)
+  const key = await createKey(tx, vault, company, { name: 'first' }, now)
+  await recordActivity(tx, id, author, {
+    action: 'company.create',
+    record: { type: 'company', id },
   })
+  await recordActivity(tx, id, author, {
+    action: 'key.create',
+    record: { type: 'key', id: key.id },
+    details: { name: 'first' },
+  })
+  return { companyId: id, isNew: true, key }
 }
 
 /** How many places there are, for whoever names one. */

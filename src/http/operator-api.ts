@@ -325,7 +325,7 @@ function requireNoWait(wait_s: number): void {
   }
 }
 
-/** One after the other, because each holds two connections, and hundreds of records are made. */
+/** One after the other, because each may make a hundred records, and companies have to work. */
 function handlerOf(
   app: FullFront,
   { query, body, data, message, act }: Operation,

@@ -17,13 +17,15 @@ const HOUR_S = 3600
 async function changedCompany() {
   const client = await api.client()
   const owner = await signIn(api, client.company, { name: 'Olga Dona' })
+  const changer = await signIn(api, client.company, { name: 'Bob' })
   const { app } = api
   await app.db.transaction((tx, control) => {
     const keys = { pixKey: client.company.pixKey, payoutKey: 'outra@example.com' }
     const change = { bank: 'Efí', keys, by: 'Bob', waitHours: 24 }
-    return guardBankChange(tx, control, app.vault, client.company, change, api.clock.now())
+    const by = changer.person.id
+    return guardBankChange(tx, control, app.vault, client.company, change, by, api.clock.now())
   })
-  return { client, owner }
+  return { client, owner, changer }
 }
 
 type Shop = Awaited<ReturnType<typeof changedCompany>>
@@ -68,6 +70,23 @@ test('after a change of the bank a withdrawal waits a day, and is then sent by i
 
   const next = await withdraw(shop)
   assert.equal((await read(shop, next)).heldUntil, undefined, 'a day later nothing waits')
+})
+
+test('whoever has changed the bank cannot approve, also what an API key has started', async () => {
+  const shop = await changedCompany()
+  const page = `/balance/withdrawals/${await withdraw(shop)}`
+  const asked = (await lettersOf(api, shop.client.company.id)).filter(
+    ({ kind }) => kind === 'withdrawal-approval',
+  )
+  assert.deepEqual(
+    asked.map(({ to }) => to),
+    [shop.owner.person.email],
+  )
+  const shown = await shop.changer.get(page)
+  assert.doesNotMatch(shown.text, /Aprovar saque/)
+  assert.match(shown.text, /Podem aprovar: Olga Dona\./)
+  assert.equal((await shop.changer.post(`${page}/approve`)).status, 409)
+  assert.equal((await shop.owner.post(`${page}/approve`)).status, 303)
 })
 
 test('a second person can send it at once, or refuse it', async () => {

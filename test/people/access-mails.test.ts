@@ -50,13 +50,14 @@ async function openShop(email: string) {
   return { client, olga, bob, finance }
 }
 
-async function changeBank({ company }: Client, by: string): Promise<void> {
+async function changeBank({ company }: Client, { person }: Member): Promise<void> {
+  const by = person.name
   const { app } = api
   const fresh = (await findCompany(app.db, company.id))!
   const keys = { pixKey: 'ladrao@example.com', payoutKey: null }
   const change = { bank: 'Efí', keys, by, waitHours: 24 }
   await app.db.transaction((tx, control) =>
-    guardBankChange(tx, control, app.vault, fresh, change, api.clock.now()),
+    guardBankChange(tx, control, app.vault, fresh, change, person.id, api.clock.now()),
   )
 }
 
@@ -69,7 +70,7 @@ test('who changes the company’s address first hides no change of the bank', as
   assert.match(first!.text, /foi alterado/)
   assert.equal(second!.to, 'ladrao@example.com')
 
-  await changeBank(client, 'Bob')
+  await changeBank(client, bob)
   const letters = await mailed()
   assert.deepEqual(
     recipients(letters),
@@ -81,7 +82,7 @@ test('who changes the company’s address first hides no change of the bank', as
   assert.match(letters.find(({ to }) => to === olga.person.email)!.text, /Um banco foi conectado/)
 
   api.clock.advance(25 * 3600)
-  await changeBank(client, 'Bob')
+  await changeBank(client, bob)
   assert.deepEqual(
     recipients(await mailed()),
     new Set(['ladrao@example.com', ...emailsOf(olga, bob)]),

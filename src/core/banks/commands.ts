@@ -125,9 +125,10 @@ export async function guardBankChange(
   vault: Vault,
   company: Company,
   change: BankChange,
+  personId: Uuid,
   now: Date,
 ): Promise<void> {
-  await updateDestinationChange(tx, company.id, now)
+  await updateDestinationChange(tx, company.id, personId, now)
   await announceChange(tx, company.id)
   const letterTo = (reader: Reader) => composeBankChange(company, reader, change, now)
   return mailOwners(tx, control, vault, company, 'bank-changed', letterTo, now)

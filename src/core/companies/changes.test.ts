@@ -35,6 +35,7 @@ const COMPANY: Company = {
   codeEmail: null,
   codeEmailUntil: null,
   destinationChangedAt: null,
+  destinationChangedBy: null,
   suspendedAt: null,
   mailsReceipts: true,
   strictTaxIds: false,

@@ -74,6 +74,7 @@ export async function createCompany(
     codeEmail: null,
     codeEmailUntil: null,
     destinationChangedAt: null,
+    destinationChangedBy: null,
     suspendedAt: null,
     createdAt: now,
     updatedAt: now,

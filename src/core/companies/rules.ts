@@ -52,8 +52,9 @@ export type Company = {
   /** Where one-time codes go until then, if not to its e-mail address: see changes.ts. */
   codeEmail: string | null
   codeEmailUntil: Date | null
-  /** When somebody last changed in the dashboard where its money goes. */
+  /** When somebody last changed in the dashboard where its money goes, and who. */
   destinationChangedAt: Date | null
+  destinationChangedBy: Uuid | null
   /** Since when an operator has suspended it. Null: it is not suspended. */
   suspendedAt: Date | null
   createdAt: Date

@@ -47,6 +47,7 @@ const COMPANY = tableOf<Company>({
   codeEmail: ['code_email', 'text'],
   codeEmailUntil: ['code_email_until', 'timestamptz'],
   destinationChangedAt: ['destination_changed_at', 'timestamptz'],
+  destinationChangedBy: ['destination_changed_by', 'uuid'],
   suspendedAt: ['suspended_at', 'timestamptz'],
   createdAt: ['created_at', 'timestamptz'],
   updatedAt: ['updated_at', 'timestamptz'],
@@ -62,6 +63,7 @@ const CREATED = COMPANY.without(
   'codeEmail',
   'codeEmailUntil',
   'destinationChangedAt',
+  'destinationChangedBy',
   'suspendedAt',
   'contactEmail',
   'contactPhone',
@@ -157,11 +159,17 @@ export async function updateSuspension(
   return rows.length === 1
 }
 
-/** Stores when it was changed where the money of a company goes. */
-export async function updateDestinationChange(tx: Tx, id: Uuid, now: Date): Promise<void> {
+/** Stores when it was changed where the money of a company goes, and by whom. */
+export async function updateDestinationChange(
+  tx: Tx,
+  id: Uuid,
+  personId: Uuid,
+  now: Date,
+): Promise<void> {
   await tx.query({
-    text: 'update companies set destination_changed_at = $2 where id = $1',
-    values: [id, now],
+    text: `update companies set destination_changed_at = $2, destination_changed_by = $3
+           where id = $1`,
+    values: [id, now, personId],
   })
 }
 

@@ -54,6 +54,7 @@ const company = (fields: Partial<Company> = {}): Company => ({
   codeEmail: null,
   codeEmailUntil: null,
   destinationChangedAt: null,
+  destinationChangedBy: null,
   suspendedAt: null,
   createdAt: NOW,
   updatedAt: NOW,

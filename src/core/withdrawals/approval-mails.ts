@@ -6,7 +6,7 @@ import type { Company } from '../companies/rules.ts'
 import { composeApproval } from '../letters/members.ts'
 import { queueMails } from '../mails/store.ts'
 import { listAllowed } from '../people/role-store.ts'
-import type { Withdrawal } from './rules.ts'
+import { isHeldFor, type Withdrawal } from './rules.ts'
 
 /** So many people at most are asked for an approval. */
 const MAX_ASKED = 20
@@ -21,7 +21,9 @@ export async function mailApprovers(
 ): Promise<void> {
   const allowed = await listAllowed(control, company.id, 'balance:write', MAX_ASKED)
   const requester = allowed.find(({ id }) => id === withdrawal.requestedBy)
-  const asked = allowed.filter((person) => person !== requester)
+  const asked = allowed.filter(
+    (person) => person !== requester && !isHeldFor(withdrawal, company, person.id),
+  )
   const times = {
     expiresAt: toRealTime(app, withdrawal.otpExpiresAt),
     createdAt: app.systemClock.now(),

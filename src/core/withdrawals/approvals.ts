@@ -28,6 +28,7 @@ export async function approveWithdrawal(
   const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
   const company = await findCompany(tx, companyId)
   assert(company, 'a withdrawal has its company')
+  rules.requireOtherThanChanger(withdrawal, company, personId)
   const manual = app.providers.payoutsOf(company) === null
   const approved = rules.approve(withdrawal, personId, app.clock.now(), manual)
   if (approved === 'already-approved') return null

@@ -309,6 +309,28 @@ function requireAwaitsApproval(withdrawal: Withdrawal, now: Date): void {
 }
 
 /**
+ * Whether a withdrawal is held because of what this person has changed. They cannot approve it,
+ * also if an API key has started it, which they may have made themselves.
+ */
+export const isHeldFor = (
+  { heldUntil }: Pick<Withdrawal, 'heldUntil'>,
+  { destinationChangedBy }: Pick<Company, 'destinationChangedBy'>,
+  personId: Uuid,
+): boolean => heldUntil !== null && destinationChangedBy === personId
+
+/** If it is held because of what this person has changed, throws. */
+export function requireOtherThanChanger(
+  withdrawal: Withdrawal,
+  company: Pick<Company, 'destinationChangedBy'>,
+  personId: Uuid,
+): void {
+  if (!isHeldFor(withdrawal, company, personId)) return
+  throw notApprovable(
+    'Whoever has changed the bank connection cannot approve a withdrawal that is held for it. Ask another person.',
+  )
+}
+
+/**
  * A second person approves a withdrawal. It is paid out as soon as both are there, the approval and
  * the right code, in whatever order.
  */

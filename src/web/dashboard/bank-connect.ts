@@ -249,7 +249,8 @@ function guardChange(
 ): Promise<void> {
   const { app, company, person } = visit
   const changed = { ...change, by: person.name, waitHours: app.config.destinationWaitHours }
-  return guardBankChange(tx, control, app.vault, company, changed, app.systemClock.now())
+  const now = app.systemClock.now()
+  return guardBankChange(tx, control, app.vault, company, changed, person.id, now)
 }
 
 async function renew(visit: Visit, isSent: boolean): Promise<FastifyReply> {

@@ -8,6 +8,7 @@ import { findWithdrawal } from '../../core/withdrawals/commands.ts'
 import {
   asOf,
   awaitsApproval,
+  isHeldFor,
   NOT_APPROVED,
   type Status,
   type Withdrawal,
@@ -262,7 +263,9 @@ async function approvalParts(visit: Visit, stored: Withdrawal): Promise<Approval
     approvedBy === null ? null : findPerson(app.db.control, approvedBy),
   ])
   const waits = awaitsApproval(withdrawal)
-  const mayDecide = waits && visit.can('balance:write') && requestedBy !== visit.person.id
+  const isOther =
+    requestedBy !== visit.person.id && !isHeldFor(withdrawal, visit.company, visit.person.id)
+  const mayDecide = waits && visit.can('balance:write') && isOther
   return {
     mayDecide,
     facts: [
@@ -292,7 +295,9 @@ async function approvalCard(
     return card(texts.approval, html`<p>${texts.ask} ${until}</p>${decision(visit, withdrawal)}`)
   }
   const allowed = await listAllowed(app.db.control, company.id, 'balance:write', MAX_NAMED)
-  const others = allowed.filter(({ id }) => id !== requestedBy).map(({ name }) => name)
+  const others = allowed
+    .filter(({ id }) => id !== requestedBy && !isHeldFor(withdrawal, company, id))
+    .map(({ name }) => name)
   const content =
     others.length > 0
       ? html`<p>${texts.others(others.join(', '))}</p>`

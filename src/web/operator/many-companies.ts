@@ -9,7 +9,7 @@ import {
   type WantedCompany,
 } from '../../core/operator-companies.ts'
 import { askAll } from '../../core/places/across.ts'
-import { idOfSuffix, newId, suffixOf, type Uuid } from '../../lib/ids.ts'
+import { idOfSuffix, isUuid, newId, suffixOf, type Uuid } from '../../lib/ids.ts'
 import { plainTaxId } from '../../pix/tax-id.ts'
 import { backLink, confirmation, formButtons } from '../dashboard/form-parts.ts'
 import { card, heading, notice, table } from '../dashboard/parts.ts'
@@ -109,10 +109,11 @@ function readLines({ form }: OperatorVisit): Line[] {
   })
 }
 
-/** A UUID of what was typed. */
+/** A UUID of what was typed. It begins with the time of the form: lists are in that order. */
 function idOf(batch: string, line: string): Uuid {
-  const hex = createHash('sha256').update(`${batch} ${line}`).digest('hex').slice(0, 32)
-  return hex.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-8$3-8$4-$5').slice(0, 36)
+  const hex = createHash('sha256').update(`${batch} ${line}`).digest('hex')
+  const rest = hex.replace(/^(.{3})(.{3})(.{12}).*$/, '8$1-8$2-$3')
+  return `${(isUuid(batch) ? batch : newId()).slice(0, 14)}${rest}`
 }
 
 function showForm(visit: OperatorVisit, fault: string | null = null): FastifyReply {
