@@ -23,9 +23,9 @@ const environment = {
   DATA_DIR: temporaryFolder(),
   SECRET_KEY: api.app.config.secretKey.toString('base64'),
 }
-// Its tasks would do at once what here is looked at step by step. It ends with the test that has
-// started it.
+// Its tasks would do at once what here is looked at step by step.
 const victim = createVictim(await lowPort(), environment, ['--role', 'api'])
+await victim.start()
 after(() => victim.end('SIGKILL'))
 
 type Answer = { status: number; replayed: boolean; id: string | null; code: string | null }
@@ -105,7 +105,6 @@ async function comeAgain(again: string): Promise<string> {
 longTest(
   'killed after the intent is written and before the bank has the order: one charge',
   async () => {
-    await victim.start()
     const [again, once] = keysOf('token')
     bank.faults.next('POST token', 'slow')
     const answers = Promise.all([order(again), order(once)])
@@ -121,7 +120,6 @@ longTest(
 )
 
 test('killed after the bank has the charge and before it is written: it is the same charge', async () => {
-  await victim.start()
   const [again, once] = keysOf('order')
   const before = new Set(bank.state().charges.keys())
   const { charges } = await counts()
@@ -142,7 +140,6 @@ test('killed after the bank has the charge and before it is written: it is the s
 longTest(
   'killed while the charge is being written: it is written or not, and never twice',
   async () => {
-    await victim.start()
     const [again, once] = keysOf('write')
     const release = await hold('charges')
     const answers = Promise.all([order(again), order(once)])
@@ -168,7 +165,6 @@ longTest(
 longTest(
   'killed after the charge is written and before its intent is removed: it stays',
   async () => {
-    await victim.start()
     const [again] = keysOf('removal')
     bank.faults.next('PUT /cob/{txid}', 'slow')
     const answer = order(again)

@@ -3,6 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import pg from 'pg'
+import { LAST_KNOWN } from '../../src/db/migrate.ts'
 import { SECRET_KEY, type Several, startSeveral } from '../processes/several.ts'
 import { startSteadyLoad } from '../processes/steady-load.ts'
 import { runIn } from '../support/cli.ts'
@@ -12,6 +13,10 @@ import { until } from '../support/until.ts'
 
 /** `RESTARTS=100 node test/run.ts --long test/faults/restart.long.test.ts` */
 const RESTARTS = Number(process.env.RESTARTS ?? 20)
+
+/** Of the version that comes next. */
+const next = (after: number, name: string) =>
+  `migrations/${String(LAST_KNOWN + after).padStart(4, '0')}_${name}.sql`
 
 /** Resolves when so many restarts are over. */
 const untilOver = (server: Several, times: number) =>
@@ -73,20 +78,24 @@ test('an upgrade under load runs the new code and its migrations, or changes not
   const NEXT = ['{"status":"ok","release":"next"}']
 
   edit('src/http/server.ts', "{ status: 'ok' }", "{ status: 'ok', release: 'next' }")
-  writeFileSync(file('migrations/9000_next.sql'), 'create table next_release (n int);\n')
+  writeFileSync(file(next(1, 'next')), 'create table next_release (n int);\n')
   const upgraded = await restart()
-  assert.deepEqual([upgraded.code, upgraded.stdout], [0, 'All processes are replaced.\n'])
+  assert.deepEqual(
+    [upgraded.code, upgraded.stdout],
+    [0, 'All processes are replaced.\n'],
+    upgraded.stderr,
+  )
   assert.deepEqual(await releases(), NEXT)
   const client = new pg.Client({ connectionString: databaseOf(DATA_DIR).DATABASE_URL })
   await client.connect()
   await client.query('select from next_release')
   await client.end()
 
-  writeFileSync(file('migrations/9001_fails.sql'), 'select 1 / 0;\n')
+  writeFileSync(file(next(2, 'fails')), 'select 1 / 0;\n')
   const failed = await restart()
   assert.equal(failed.code, 1)
-  assert.match(failed.stderr, /9001_fails/)
-  rmSync(file('migrations/9001_fails.sql'))
+  assert.match(failed.stderr, /_fails/)
+  rmSync(file(next(2, 'fails')))
 
   edit('src/service.ts', 'export type Service', 'export typo Service')
   const broken = await restart()

@@ -50,6 +50,7 @@ function createKillable({ environment, script, options = [], works }: Program): 
     serving: () => up.promise,
     isServing: () => isUp,
     async start(root = ROOT) {
+      if (isUp) throw new Error(`${script} is running already.`)
       const started = spawnLife(join(root, script), options, environment, complaints)
       life = started
       const died = started.ended.then((code) => {

@@ -70,6 +70,15 @@ function filled(file: string, name: string, others: Record<string, string> = {})
   return text
 }
 
+async function hasVersion(machine: string): Promise<boolean> {
+  try {
+    const reply = await fetch(`http://${machine}:2379/version`)
+    return ((await reply.json()) as { etcdcluster: string }).etcdcluster !== 'not_decided'
+  } catch {
+    return false
+  }
+}
+
 type Account = { uid: number; gid: number } | Record<string, never>
 
 /** PostgreSQL refuses to run as root. */
@@ -145,6 +154,8 @@ export async function startPatroni(): Promise<PatroniCluster> {
   })
 
   for (const name of Object.keys(MACHINES)) startEtcd(name)
+  // Patroni ends if the members of etcd have not agreed on a version yet; systemd would start it again.
+  await until('etcd has a version', () => hasVersion(MACHINES.witness))
   for (const name of DATABASES) writeConfig(name)
   for (const name of DATABASES) start(name)
 

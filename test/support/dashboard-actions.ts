@@ -224,6 +224,7 @@ export const ACTIONS: Record<string, Action> = {
     says: LINK_MADE,
   },
   '/counter': {
+    at: '/new',
     fill: (page) => type(page, 'amount', '12,50'),
     says: says(/Cancelar venda/, /Cancel sale/),
   },
@@ -410,7 +411,7 @@ export const ACTIONS: Record<string, Action> = {
   },
   '/unmatched/:id/accept': {
     make: ({ api, client }) => makeUnmatched(api, client, 700),
-    says: says(/Pagamento aceito\./, /Payment accepted\./),
+    says: says(/você ficou com o valor\./, /Payment accepted\./),
   },
   '/unmatched/:id/refund': {
     make: ({ api, client }) => makeUnmatched(api, client, 700),

@@ -18,6 +18,7 @@ export function sendOperatorPage(visit: OperatorVisit, page: OperatorPage): Fast
     ({ name, path, icon }): Entry => ({
       href: url(path),
       label: texts.sections[name],
+      short: texts.short[name] ?? texts.sections[name],
       icon,
       isHere: name === page.here,
     }),

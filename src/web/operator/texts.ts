@@ -47,6 +47,8 @@ const pt = {
     people: 'Pessoas',
     activity: 'Atividades',
   } satisfies Record<Section, string>,
+  /** For the bar of a phone. */
+  short: { overview: 'Resumo', work: 'Tarefas' } as Partial<Record<Section, string>>,
   activity:
     'Quem passou a operar ou deixou de operar o serviço, entradas de quem o opera, verificações em duas etapas de todas as pessoas e tentativas com senha ou código errado, somadas por conta e hora quando a hora termina. Nada aqui pode ser alterado ou apagado.',
   company: 'Empresa',
@@ -294,6 +296,7 @@ const en: OperatorTexts = {
     people: 'People',
     activity: 'Activity',
   },
+  short: { work: 'Tasks' },
   activity:
     'Who became an operator or ceased to be one, sign-ins of operators, two-step verification of everybody, and wrong passwords and codes, added up by account and hour when the hour is over. Nothing here can be changed or deleted.',
   company: 'Company',
