@@ -136,11 +136,11 @@ export const OPTIONS = {
       'Requests of one company that are processed at the same time; further ones wait in order.',
   },
   COMPANY_QUEUE: {
-    default: '192',
+    default: '96',
     reason: 'Requests of one company that may wait. Further ones are answered 429 at once.',
   },
   SERVER_REQUESTS: {
-    default: '1000',
+    default: '640',
     reason:
       'Requests of all companies, waiting or being processed. Further ones are answered 503 at once. With several PROCESSES each takes its part of this, of COMPANY_REQUESTS and of COMPANY_QUEUE.',
   },
@@ -518,8 +518,8 @@ export function readConfig(env: Environment): Config {
     rateLimit: readRateLimit(read),
     requests: {
       running: read.integer('COMPANY_REQUESTS', 64, 1, 100_000),
-      waiting: read.integer('COMPANY_QUEUE', 192, 0, 100_000),
-      inAll: read.integer('SERVER_REQUESTS', 1000, 1, 100_000),
+      waiting: read.integer('COMPANY_QUEUE', 96, 0, 100_000),
+      inAll: read.integer('SERVER_REQUESTS', 640, 1, 100_000),
     },
     staticSalesLimit: read.integer('STATIC_SALES_LIMIT', 500_000, 0, Number.MAX_SAFE_INTEGER),
     codeMails: {

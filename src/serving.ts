@@ -28,6 +28,13 @@ export const undoApp = (app: FullFront): Undo[] => [
   ),
 ]
 
+/**
+ * How many connections may wait to be accepted; the system may allow fewer. With the default of
+ * 511, those of an overload are dropped and tried again after 1, 3, 7 and 15 seconds, instead of
+ * being refused at once.
+ */
+const BACKLOG = 4096
+
 /** Answers requests on the public port, or on the socket of the process whose place it takes. */
 export async function serveRequests(
   app: FullFront,
@@ -41,7 +48,7 @@ export async function serveRequests(
   undo.push(() => service.close())
   const { host, port, processes } = app.config
   const reusePort = processes > 1 && CAN_SHARE_PORT
-  const options = { host, port, reusePort, ...(listener && { handle: listener }) }
+  const options = { host, port, reusePort, backlog: BACKLOG, ...(listener && { handle: listener }) }
   await service.server.listen(options)
   const flushing = setInterval(() => service.keys.flush(), 30_000)
   flushing.unref()

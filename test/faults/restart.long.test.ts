@@ -8,7 +8,7 @@ import { SECRET_KEY, type Several, startSeveral } from '../processes/several.ts'
 import { startSteadyLoad } from '../processes/steady-load.ts'
 import { runIn } from '../support/cli.ts'
 import { readSandbox, temporaryFolder } from '../support/process.ts'
-import { databaseOf, NO_HISTORY, unpack } from '../support/releases.ts'
+import { databaseUrlOf, NO_HISTORY, unpack } from '../support/releases.ts'
 import { until } from '../support/until.ts'
 
 /** `RESTARTS=100 node test/run.ts --long test/faults/restart.long.test.ts` */
@@ -86,7 +86,7 @@ test('an upgrade under load runs the new code and its migrations, or changes not
     upgraded.stderr,
   )
   assert.deepEqual(await releases(), NEXT)
-  const client = new pg.Client({ connectionString: databaseOf(DATA_DIR).DATABASE_URL })
+  const client = new pg.Client({ connectionString: databaseUrlOf(DATA_DIR) })
   await client.connect()
   await client.query('select from next_release')
   await client.end()

@@ -60,16 +60,21 @@ export const lastMigrationIn = (root: string): string =>
     .sort()
     .at(-1)!
 
-/** Where a server in local mode has its database, and the secret that goes with it. */
-export function databaseOf(dataDir: string): { DATABASE_URL: string; SECRET_KEY: string } {
-  const read = (name: string) => readFileSync(join(dataDir, name), 'utf8').trim()
-  const port = read('postgres/postmaster.pid').split('\n')[3]
-  const password = encodeURIComponent(read('postgres.password'))
-  return {
-    DATABASE_URL: `postgres://vintem:${password}@127.0.0.1:${port}/vintem`,
-    SECRET_KEY: read('secret.key'),
-  }
+const readData = (dataDir: string, name: string): string =>
+  readFileSync(join(dataDir, name), 'utf8').trim()
+
+/** Where a server in local mode has its database. */
+export function databaseUrlOf(dataDir: string): string {
+  const port = readData(dataDir, 'postgres/postmaster.pid').split('\n')[3]
+  const password = encodeURIComponent(readData(dataDir, 'postgres.password'))
+  return `postgres://vintem:${password}@127.0.0.1:${port}/vintem`
 }
+
+/** The same, and the secret that goes with it. */
+export const databaseOf = (dataDir: string): { DATABASE_URL: string; SECRET_KEY: string } => ({
+  DATABASE_URL: databaseUrlOf(dataDir),
+  SECRET_KEY: readData(dataDir, 'secret.key'),
+})
 
 /** Starts the server of a version in local mode. */
 export const startRelease = (root: string, dataDir: string): Promise<Running> =>
