@@ -191,12 +191,14 @@ if (isLong) {
     for (const role of WALKED) {
       const allowed = walkedForms.filter(({ needs }) => isAllowed(role, needs))
       if (allowed.length === 0) continue
-      test(`every action that is theirs is done: ${role}, ${walk.name}`, async () => {
+      test(`every action that is theirs is done: ${role}, ${walk.name}`, async (t) => {
         const context = await visitorOf({ ...walk.visit, language: walk.language })
         const faults: string[] = []
         for (const route of allowed) {
           await act(context, route, role, walk).catch(async (error: Error) => {
             faults.push(`${route.path}: ${error.message}\n${await shownIn(context)}`)
+            // The others take minutes.
+            t.diagnostic(faults.at(-1)!)
           })
         }
         assert.deepEqual(faults, [])
