@@ -1,13 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -106,12 +99,7 @@ function print(packed: Packed[]): void {
     console.log(texts.map((text, i) => (i ? text.padStart(12) : text.padEnd(34))).join(''))
   columns(['package', 'to download', 'unpacked', 'files'])
   for (const { name, version, size, unpackedSize, entryCount } of packed)
-    columns([
-      `${name} ${version}`,
-      kilobytes(size),
-      kilobytes(unpackedSize),
-      entryCount.toString(),
-    ])
+    columns([`${name} ${version}`, kilobytes(size), kilobytes(unpackedSize), entryCount.toString()])
 }
 
 if (import.meta.main) {
