@@ -14,6 +14,9 @@ const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const { folder: programs, missing } = install('release')
 
+/** The most that a package may take which is no service. */
+const MAX_BYTES = 1_000_000
+
 /** The Node and npm of the machine, and nothing of this clone. */
 const PATH = (process.env.PATH ?? '')
   .split(delimiter)
@@ -100,6 +103,10 @@ test('each package is installed by name from a registry, and its README can be f
   const packages = temporaryFolder()
   const packed = await release(packages)
   assert.equal(packed.length, PACKAGES.length)
+  for (const { name, size } of packed) {
+    // `vintem` has a limit of its own in test/release.long.test.ts.
+    if (name !== 'vintem') assert.ok(size < MAX_BYTES, `${name}: ${size} bytes to download`)
+  }
   const npm = await startRegistry()
   for (const { file } of packed) {
     // Its provenance can be proven only where a release is made.
@@ -112,10 +119,11 @@ test('each package is installed by name from a registry, and its README can be f
   const port = await freePort()
   const env = { ...npm, PORT: String(port) }
 
+  const [command, ...rest] = shellBlocks('scripts/vintem/README.md', port)
+  assert.equal(command!.trim(), 'npx vintem start')
+  const output = await start('npx --yes vintem start', folder, env)
+
   await t.test('vintem: a charge is created and paid, and the books agree', async () => {
-    const [command, ...rest] = shellBlocks('scripts/vintem/README.md', port)
-    assert.equal(command!.trim(), 'npx vintem start')
-    const output = await start('npx --yes vintem start', folder, env)
     for (const path of ['', '/docs', '/guides', '/']) {
       const reply = await fetch(`http://127.0.0.1:${port}${path}`)
       assert.equal(reply.status, 200, path)
