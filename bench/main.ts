@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
 const BENCHES =
-  'compare create batch read qr settle deliver mail bill live listen cpu grow pages places overload'
+  'compare create batch read qr settle deliver mail bill live listen cpu grow pages places overload start'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 /** How long a database may take to end. */
 const PATIENCE_MS = 5_000

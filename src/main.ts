@@ -34,7 +34,7 @@ import {
 } from './serving.ts'
 import { describeStartFault, startExitCode } from './start-faults.ts'
 
-type Role = 'api' | 'worker' | 'both'
+export type Role = 'api' | 'worker' | 'both'
 
 /** Connections of the embedded PostgreSQL for commands that run beside the server. */
 const SPARE_CONNECTIONS = 20
@@ -235,8 +235,7 @@ function printBanner(
   )
 }
 
-function main(): void {
-  const role = readRole()
+function main(role: Role): void {
   const config = loadConfig()
   const unsafe = findUnsafe(config)
   if (unsafe.length > 0) throw new ConfigFault([...unsafe, ...config.warnings])
@@ -258,12 +257,17 @@ function printFault(error: unknown, config?: Config): void {
   process.stderr.write(`${describeStartFault(error, config)}\n`)
 }
 
-// If the terminal is closed, ignore that nothing can be printed, because the service continues.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
-try {
-  if (cluster.isWorker) runChild()
-  else main()
-} catch (error) {
-  printFault(error)
-  process.exit(startExitCode(error))
+/** Runs the service until a signal ends this process, or one of its processes if there are several. */
+export function runService(readRole: () => Role): void {
+  // If the terminal is closed, ignore that nothing can be printed, because the service continues.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
+  try {
+    if (cluster.isWorker) runChild()
+    else main(readRole())
+  } catch (error) {
+    printFault(error)
+    process.exit(startExitCode(error))
+  }
 }
+
+if (import.meta.main) runService(readRole)

@@ -29,6 +29,9 @@ export function buildClient(folder = CLIENT): void {
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
 }
 
+/** Makes the package in a folder, ready for `npm pack`. */
+export const build = async (folder: string): Promise<void> => buildClient(folder)
+
 /** Makes a file of the client that npm can install. */
 export function packClient(destination: string): void {
   const folder = mkdtempSync(join(tmpdir(), 'vintem-client-'))

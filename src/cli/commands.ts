@@ -8,6 +8,7 @@ import { versionCommands } from './client/versions.ts'
 import { webhookCommands } from './client/webhooks.ts'
 import type { Command, Section } from './command.ts'
 import { completionFor, SHELL_NAMES, type Shell } from './completion.ts'
+import { startService } from './start.ts'
 
 /** The commands of a client: they ask a server and open no database. */
 export const CLIENT_COMMANDS: Command[] = [
@@ -35,14 +36,17 @@ const completion: Command = {
   },
 }
 
-/** The commands that open no database. */
-export const QUICK_COMMANDS: Command[] = [...CLIENT_COMMANDS, completion]
+const OF_CLIENT = [...CLIENT_COMMANDS, completion]
+
+/** The commands that are found before those that take long to load. */
+export const QUICK_COMMANDS: Command[] = [startService, ...OF_CLIENT]
 
 /** All commands. Those of the operator take long to load, so they are loaded only where needed. */
 export async function loadSections(): Promise<Section[]> {
   const { OPERATOR_COMMANDS } = await import('./operator-commands.ts')
   return [
-    { heading: 'Commands of a client, which ask a server:', commands: QUICK_COMMANDS },
+    { heading: 'The service:', commands: [startService] },
+    { heading: 'Commands of a client, which ask a server:', commands: OF_CLIENT },
     { heading: 'Commands of the operator, which open the database:', commands: OPERATOR_COMMANDS },
   ]
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type pg from 'pg'
+import { ownFile } from '../lib/own-files.ts'
 import { type Address, splitHosts } from './address.ts'
 
 /** What a database with Citus says of the schema that an address names. */
@@ -62,7 +62,7 @@ export function withSchema(url: string, schema: string): string {
   return address.href
 }
 
-const FUNCTIONS = join(import.meta.dirname, '..', '..', 'migrations', 'citus-functions.sql')
+const FUNCTIONS = ownFile('migrations', 'citus-functions.sql')
 
 /**
  * Gives functions the form that Citus takes. They find the tables of their schema, and use them,

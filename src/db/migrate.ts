@@ -4,6 +4,7 @@ import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type pg from 'pg'
 import { OperatorFault } from '../lib/operator-fault.ts'
+import { ownFile } from '../lib/own-files.ts'
 import { splitHosts } from './address.ts'
 import { codeOf } from './away.ts'
 import { adaptFunctions, allowTriggers, atNode, type Citus, readCitus } from './citus.ts'
@@ -74,7 +75,7 @@ export class MigrationFault extends OperatorFault {
   override name = 'MigrationFault'
 }
 
-const FOLDER = join(import.meta.dirname, '..', '..', 'migrations')
+const FOLDER = ownFile('migrations')
 const LOCK = 0x76696e74 // "vint": only one process migrates at a time
 const POLL_MS = 100
 

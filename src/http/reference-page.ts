@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Copy } from '../lib/copies.ts'
+import { ownScript } from '../lib/own-files.ts'
 import { LATEST, VERSIONS } from '../versions/history.ts'
 import { documentPath } from './openapi.ts'
 
@@ -28,7 +29,7 @@ const CONFIGURATION = {
  * library takes a quarter of a second and 11 MB.
  */
 export function makeReferencePage(): Promise<ReferencePage> {
-  const file = new URL('./reference-worker.ts', import.meta.url)
+  const file = ownScript('#reference-worker')
   const worker = new Worker(file, { workerData: CONFIGURATION, execArgv: [] })
   // A server that ends does not wait for it.
   worker.unref()

@@ -4,11 +4,19 @@ export type Serialize = (data: unknown) => string
 
 const serializers = new WeakMap<object, Serialize>()
 
-/** The serializer of a schema. It is created once in a process, also for several servers. */
+/** The serializer of a schema. It is made when it is first used, once in a process. */
 export function serializerOf(schema: object): Serialize {
-  const serialize = serializers.get(schema) ?? writingOnce(fastJson(schema as never) as Serialize)
+  const serialize = serializers.get(schema) ?? writingOnce(madeLate(schema))
   serializers.set(schema, serialize)
   return serialize
+}
+
+function madeLate(schema: object): Serialize {
+  let made: Serialize | undefined
+  return (data) => {
+    made ??= fastJson(schema as never) as Serialize
+    return made(data)
+  }
 }
 
 /** A longer text is not remembered: to join its parts would block the event loop. */

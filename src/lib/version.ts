@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs'
-
-const path = new URL('../../package.json', import.meta.url)
+import { ownFile } from './own-files.ts'
 
 /** The version of this package. */
-export const VERSION: string = JSON.parse(readFileSync(path, 'utf8')).version
+export const VERSION: string = JSON.parse(readFileSync(ownFile('package.json'), 'utf8')).version

@@ -4,8 +4,9 @@ import { extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { inkOn } from '../lib/contrast.ts'
+import { ownFile } from '../lib/own-files.ts'
 
-const FOLDER = join(import.meta.dirname, '../../web')
+const FOLDER = ownFile('web')
 
 const TYPES: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { inflateSync } from 'node:zlib'
 
 /** A point on an outline, or a control point off the curve. Positive y is up. */
@@ -162,4 +163,4 @@ function readParts(data: Buffer, outlineOf: (index: number) => Point[][]): Point
 
 /** Inter Bold, for Latin letters. Its license is in the same folder. */
 export const readInter = (): Font =>
-  readFont(readFileSync(new URL('font/inter-bold-latin.woff', import.meta.url)))
+  readFont(readFileSync(fileURLToPath(import.meta.resolve('#inter-bold-latin.woff'))))

@@ -107,7 +107,8 @@ function drawRow(layout: Layout, size: number, modules: Uint32Array, start: numb
 
 // Takes at most 16 bits, because up to 15 are pending and a number has 32.
 function push(value: number, length: number): void {
-  out.bits |= value << out.bitCount
+  const { bitCount } = out
+  out.bits |= value << bitCount
   out.bitCount += length
   if (out.bitCount < 16) return
   out.bytes[out.at++] = out.bits

@@ -1,6 +1,7 @@
-import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { isCommon } from '../../../packages/passwords/src/common-passwords.ts'
 import { inSlot } from '../../lib/fair-queue.ts'
+import { argon2id } from '../../lib/older-node.ts'
 import { problem } from '../../lib/problems.ts'
 import type { App } from '../app.ts'
 
@@ -33,11 +34,6 @@ const MAX_WAITING = 100
 /** What hashes are made with: few at once, because each takes memory and a processor. */
 type Hashing = Pick<App, 'passwords'>
 
-const derive = (parameters: Argon2Parameters): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    argon2('argon2id', parameters, (error, key) => (error ? reject(error) : resolve(key)))
-  })
-
 const tooBusy = () => problem('service_unavailable', 'Too many people sign in right now.')
 
 function hash(
@@ -50,7 +46,7 @@ function hash(
   if (hashing.waiting() >= MAX_WAITING) throw tooBusy()
   const message = password.normalize('NFKC')
   return inSlot(hashing, address, { most_ms: WAIT_MS, late: tooBusy }, () =>
-    derive({ message, nonce: salt, tagLength: HASH_BYTES, ...cost }),
+    argon2id({ message, nonce: salt, tagLength: HASH_BYTES, ...cost }),
   )
 }
 

@@ -1,5 +1,7 @@
+import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { Worker } from 'node:worker_threads'
+import { cpuUsage } from '../../lib/older-node.ts'
 import { CertificateFault, readCertificate } from './certificate.ts'
 import { MAX_MS, type WeighedCertificate } from './weigh-certificate.ts'
 
@@ -7,7 +9,10 @@ import { MAX_MS, type WeighedCertificate } from './weigh-certificate.ts'
 // If the server is killed, nobody kills this process, and a certificate can keep its thread for
 // long. So another thread ends it.
 const limit = `setTimeout(() => process.kill(process.pid, 'SIGKILL'), ${MAX_MS})`
-new Worker(limit, { eval: true }).unref()
+const watch = new Worker(limit, { eval: true })
+// If Node counts only the whole process, the start of that thread must not count.
+await once(watch, 'online')
+watch.unref()
 
 const certificate = JSON.parse(await text(process.stdin))
 
@@ -15,9 +20,9 @@ function weigh(): WeighedCertificate {
   try {
     // What is loaded with the first one belongs to no certificate.
     readCertificate(certificate)
-    const before = process.threadCpuUsage()
+    const before = cpuUsage()
     const { endsAt, ...facts } = readCertificate(certificate)
-    const { user, system } = process.threadCpuUsage(before)
+    const { user, system } = cpuUsage(before)
     return { ...facts, endsAt_ms: endsAt.getTime(), cost_ms: (user + system) / 1000 }
   } catch (error) {
     if (error instanceof CertificateFault) return { fault: error.rule }

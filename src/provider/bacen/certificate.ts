@@ -38,7 +38,7 @@ export function readCertificate(certificate: Certificate): CertificateFacts {
   const own = certificate.kind === 'pfx' ? ownInPfx(certificate) : ownInPem(certificate)
   const { asymmetricKeyType: type = 'unknown', asymmetricKeyDetails } = own.publicKey
   return {
-    endsAt: own.validToDate,
+    endsAt: new Date(own.validTo),
     subject: own.subject.replaceAll('\n', ', '),
     key: { type, bits: asymmetricKeyDetails?.modulusLength ?? null },
   }

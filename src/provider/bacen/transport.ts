@@ -1,11 +1,7 @@
-import {
-  createSecureContext,
-  getCACertificates,
-  type SecureContext,
-  type TLSSocket,
-} from 'node:tls'
+import { createSecureContext, type SecureContext, type TLSSocket } from 'node:tls'
 import { Agent, buildConnector, type Dispatcher } from 'undici'
 import type { Clock } from '../../lib/clock.ts'
+import { trustedAuthorities } from '../../lib/older-node.ts'
 import { asPart } from '../../lib/tracing.ts'
 import { endOfTick } from '../../lib/turns.ts'
 import { VERSION } from '../../lib/version.ts'
@@ -161,7 +157,7 @@ function contextOf({ certificate, ca }: Connection): SecureContext {
       ? { pfx: Buffer.from(certificate.pfx, 'base64') }
       : { cert: certificate.certificate, key: certificate.key }),
     ...(passphrase === null ? {} : { passphrase }),
-    ...(ca === null ? {} : { ca: [...getCACertificates('default'), ca] }),
+    ...(ca === null ? {} : { ca: [...trustedAuthorities(), ca] }),
     minVersion: 'TLSv1.2',
   })
 }

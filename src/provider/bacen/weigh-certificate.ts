@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { ownScript } from '../../lib/own-files.ts'
 import type { CertificateFacts, CertificateRule } from './certificate.ts'
 import type { Certificate } from './connection.ts'
 
@@ -12,7 +12,7 @@ export type WeighedCertificate =
 
 export type HeavyRule = 'too-slow' | 'key-kind'
 
-const PROCESS = join(import.meta.dirname, 'certificate-process.ts')
+const PROCESS = ownScript('#certificate-process')
 /** To start a process takes most of it. */
 export const MAX_MS = 5_000
 /** The server reads the certificate once itself, and nobody may keep it for longer. */

@@ -3,9 +3,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, posix } from 'node:path'
 import { setImmediate as pause } from 'node:timers/promises'
 import type { Language } from '../../lib/language.ts'
+import { ownFile } from '../../lib/own-files.ts'
 import { type Article, readArticle } from './markdown.ts'
 
-const FOLDER = join(import.meta.dirname, '../../../docs')
+const FOLDER = ownFile('docs')
 
 /** A page of the guides. Its `file` is its path in `docs/`. */
 export type Guide = Article & { file: string; path: string; language: Language; group: string }
