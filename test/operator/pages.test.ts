@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { keyIdOf } from '../../src/core/companies/keys.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
 import { payer, startApi, type TestApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { linkTo } from '../support/pages.ts'
 import { makeCharge, makePaid, makeUnmatched } from '../support/payments.ts'
+import { pathFor } from './paths.ts'
 import { makeTrouble, PAYER } from './trouble.ts'
 
 const api: TestApi = await startApi()
@@ -24,14 +24,7 @@ const english = await signIn(api, client.company, {
   language: 'en',
 })
 
-/** What is picked on the page before. */
-function pickedOf(path: string): string {
-  if (path.includes('/picked/')) return `?id=${suffixOf(client.company.id)}`
-  return path.endsWith('/keys/revoke') ? `?id=${suffixOf(keyIdOf(client.key)!)}` : ''
-}
-
-const pathOf = (path: string) =>
-  `//operator${path.replace(':company', suffixOf(client.company.id))}${pickedOf(path)}`
+const pathOf = (path: string) => `//operator${pathFor(path, client)}`
 const pages = OPERATOR_ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path)
 
 test('to everybody but operators, no page of the operator exists', async () => {

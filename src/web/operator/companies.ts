@@ -149,7 +149,13 @@ ${card(
   ]),
 )}
 ${await keysCard(visit, company.id)}`
-  return visit.send({ title: name, here: 'companies', body, scripts: ['list.js'] })
+  return visit.send({
+    title: name,
+    here: 'companies',
+    body,
+    styles: ['developers.css'],
+    scripts: ['list.js'],
+  })
 }
 
 async function findListed({ app, params }: OperatorVisit): Promise<ListedCompany> {

@@ -19,6 +19,7 @@ import type { OperatorRoute, OperatorVisit } from './visit.ts'
 /** So many keys of a company are shown, and made or revoked by one form. */
 export const MOST = 100
 const MAX_NAME = 255
+const STYLES = ['developers.css']
 const NEW = '/companies/picked/keys'
 const REVOKE = '/companies/:company/keys/revoke'
 
@@ -42,7 +43,7 @@ export const idsField = (records: { id: Uuid }[]): Html =>
 export const companyList = (visit: OperatorVisit, companies: { id: Uuid; name: string }[]): Html =>
   card(
     null,
-    html`<ul class="plain">${companies.map(({ id, name }) => html`<li>${companyLink(visit, id, name)}</li>`)}</ul>`,
+    html`<ul class="plain-list">${companies.map(({ id, name }) => html`<li>${companyLink(visit, id, name)}</li>`)}</ul>`,
   )
 
 const revokePath = (companyId: Uuid): string => REVOKE.replace(':company', suffixOf(companyId))
@@ -125,7 +126,7 @@ async function showForm(visit: OperatorVisit, fault: Fault | null = null): Promi
   const title = texts.newTitle(picked.length)
   const body = html`${backLink(visit, '/companies', sections.companies)}${heading(title)}
 ${card(null, formOf(url(NEW), content, { kind: 'card-form' }))}${companyList(visit, picked)}`
-  return visit.send({ title, here: 'companies', body, ...(fault ? { status: 400 } : {}) })
+  return visit.send({ title, here: 'companies', body, styles: STYLES, status: fault ? 400 : 200 })
 }
 
 async function make(visit: OperatorVisit): Promise<FastifyReply> {
@@ -165,7 +166,7 @@ export function showKeys(visit: OperatorVisit, title: string, keys: Shown[]): Fa
   const body = html`${backLink(visit, '/companies', sections.companies)}${heading(title)}
 ${notice(many.keysOnce, 'warn')}
 ${card(null, list)}`
-  return visit.send({ title, here: 'companies', body })
+  return visit.send({ title, here: 'companies', body, styles: STYLES })
 }
 
 /** The company of the URL, and its keys that are picked and still work. */
@@ -193,8 +194,8 @@ async function askToRevoke(visit: OperatorVisit): Promise<FastifyReply> {
     button: words.revoke,
     back,
     fields: idsField(keys),
-  })}${card(null, html`<ul class="plain">${keys.map(({ name }) => html`<li>${name}</li>`)}</ul>`)}`
-  return visit.send({ title, here: 'companies', body })
+  })}${card(null, html`<ul class="plain-list">${keys.map(({ name }) => html`<li>${name}</li>`)}</ul>`)}`
+  return visit.send({ title, here: 'companies', body, styles: STYLES })
 }
 
 async function revoke(visit: OperatorVisit): Promise<FastifyReply> {

@@ -46,7 +46,7 @@ const ask = (action: Action) => async (visit: OperatorVisit) => {
     back: LIST,
     fields: idsField(picked),
   })}${companyList(visit, picked)}`
-  return visit.send({ title, here: 'companies', body })
+  return visit.send({ title, here: 'companies', body, styles: ['developers.css'] })
 }
 
 const act = (action: Action) => async (visit: OperatorVisit) => {
