@@ -30,11 +30,12 @@ export function pickedIds({ request, form }: OperatorVisit): Uuid[] {
   return texts.slice(0, MOST).flatMap((text) => idOfSuffix(text) ?? [])
 }
 
-/** The companies that were picked. What is no id of ours is left out. */
+/** The companies that were picked, in their order. What is no id of ours is left out. */
 export async function findPicked(visit: OperatorVisit) {
   const ids = pickedIds(visit)
   const found = await askAll(visit.app, (db) => findCompanies(db, ids))
-  return [...new Map(found.flatMap((companies) => [...companies])).values()]
+  const known = new Map(found.flatMap((companies) => [...companies]))
+  return ids.flatMap((id) => known.get(id) ?? [])
 }
 
 export const idsField = (records: { id: Uuid }[]): Html =>
