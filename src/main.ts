@@ -257,7 +257,7 @@ function printFault(error: unknown, config?: Config): void {
   process.stderr.write(`${describeStartFault(error, config)}\n`)
 }
 
-/** Runs the service until a signal ends this process, or one of its processes if there are several. */
+/** Runs the service until a signal ends this process, or one of several. */
 export function runService(readRole: () => Role): void {
   // If the terminal is closed, ignore that nothing can be printed, because the service continues.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})

@@ -7,5 +7,5 @@ import 'core-js/actual/promise/with-resolvers'
 import 'core-js/actual/set/intersection'
 import 'core-js/actual/url/parse'
 
-// Node 22 does not warn of many listeners of one AbortSignal, of which a worker has one for each task.
+// A worker has a listener of one AbortSignal for each task; Node 22 does not warn of many.
 setMaxListeners(0)

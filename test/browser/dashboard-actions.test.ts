@@ -43,6 +43,8 @@ const OPERATOR_ELSEWHERE = [
   '/companies/new',
   '/companies/picked/suspend',
   '/companies/picked/resume',
+  '/companies/picked/keys',
+  '/companies/:company/keys/revoke',
 ]
 
 test('the walk knows every form of the dashboard and of the operator', () => {
@@ -60,10 +62,13 @@ type Place = {
   page: DashboardRoute | undefined
 }
 
-async function placeOf({ path }: DashboardRoute): Promise<Place> {
+async function openScene({ path }: DashboardRoute): Promise<Scene> {
+  const client = (await ACTIONS[path]!.open?.(api)) ?? (await api.client())
+  return { api, client }
+}
+
+async function placeOf({ path }: DashboardRoute, scene: Scene): Promise<Place> {
   const action = ACTIONS[path]!
-  const client = (await action.open?.(api)) ?? (await api.client())
-  const scene = { api, client }
   const ids = String(await action.make?.(scene)).split('/')
   const record = /^.*:\w+/.exec(path)?.[0]
   const above = record ?? path.slice(0, path.lastIndexOf('/'))
@@ -102,9 +107,10 @@ async function act(
   role: Role,
   { language, visit }: Walk,
 ): Promise<void> {
-  const { scene, at, path, page: own } = await placeOf(route)
+  const { client } = await openScene(route)
+  const member = await signIn(api, client.company, { role, language, hasSecondFactor: true })
+  const { scene, at, path, page: own } = await placeOf(route, { api, client, member })
   const { first, fill, says } = ACTIONS[route.path]!
-  const member = await signIn(api, scene.client.company, { role, language, hasSecondFactor: true })
   const url = `${member.home}${path}`
   const page = await openAs(context, member, at)
   const isFine = async () => {
@@ -209,7 +215,7 @@ if (isLong) {
     const context = await visitorOf(DESKTOP)
     for (const route of forms) {
       const others = WALKED.filter((role) => !isAllowed(role, route.needs))
-      const place = others.length > 0 ? await placeOf(route) : null
+      const place = others.length > 0 ? await placeOf(route, await openScene(route)) : null
       for (const role of others) await isNotOffered(context, place!, role)
     }
   })

@@ -100,7 +100,7 @@ test('an upgrade under load runs the new code and its migrations, or changes not
   edit('src/service.ts', 'export type Service', 'export typo Service')
   const broken = await restart()
   assert.equal(broken.code, 1)
-  assert.match(broken.stderr, /service\.ts[^]*What is not named above goes on as it was/)
+  assert.match(broken.stderr, /service\.ts[\s\S]*What is not named above goes on as it was/)
 
   edit('src/processes/messages.ts', 'PROTOCOL = ', 'PROTOCOL = 1000 + ')
   const other = await restart()

@@ -154,7 +154,7 @@ export async function startPatroni(): Promise<PatroniCluster> {
   })
 
   for (const name of Object.keys(MACHINES)) startEtcd(name)
-  // Patroni ends if the members of etcd have not agreed on a version yet; systemd would start it again.
+  // Patroni ends if etcd has not agreed on a version yet; systemd would start it again.
   await until('etcd has a version', () => hasVersion(MACHINES.witness))
   for (const name of DATABASES) writeConfig(name)
   for (const name of DATABASES) start(name)
@@ -205,7 +205,11 @@ export async function startPatroni(): Promise<PatroniCluster> {
       const from = await primary()
       await ctl('switchover', '--force', '--leader', from, '--candidate', other(from))
     },
-    kill: (name) => signalAll(name, 'SIGKILL'),
+    kill(name) {
+      // A machine loses all its processes at once: none sees another one end.
+      signalAll(name, 'SIGSTOP')
+      signalAll(name, 'SIGKILL')
+    },
     start,
     signal: signalAll,
     cut: (name, isCut) => relays[name].cut(isCut),

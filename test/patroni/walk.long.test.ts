@@ -72,6 +72,7 @@ async function walk(): Promise<void> {
   const gaps: { fault: string; gap_ms: number }[] = []
   let feed: Feed | undefined
   const inject = (fault: Fault) => async (scene: Scene) => {
+    console.log(`${fault.name} …`)
     feed ??= followFeed(scene.servers[1]!.url, scene.shops)
     const heal = await strike(cluster, fault, scene.caller)
     return async () => {
