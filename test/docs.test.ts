@@ -18,10 +18,8 @@ const proxies = globSync('docs/**/*.md', { cwd: ROOT }).flatMap((path) =>
 )
 
 test('no sample of a proxy publishes the port of operators', () => {
-  assert.deepEqual(
-    proxies.map((text) => text.split('\n')[0]),
-    ['# nginx', '# Caddy'],
-  )
+  const kinds = new Set(proxies.map((text) => text.split('\n')[0]))
+  assert.deepEqual([...kinds], ['# nginx', '# Caddy'])
   for (const text of proxies) {
     assert.match(text, /127\.0\.0\.1:3000\b/)
     assert.doesNotMatch(text, /metrics|OPERATOR/)

@@ -18,8 +18,11 @@ const ONE = Object.entries(LANGUAGES)
   .map(([name, lang]) => `\\*\\*${name}\\*\\*\\n\\n${FENCE}${lang}\\n([\\s\\S]*?)${FENCE}\\n`)
   .join('\\n')
 
-/** The pages of the guides. A decision has no samples. */
-export const PAGES: Page[] = globSync('docs/**/*.md', { cwd: ROOT, exclude: ['docs/decisions/**'] })
+/** The pages of the guides. A decision has no samples, and a translation has those of its page. */
+export const PAGES: Page[] = globSync('docs/**/*.md', {
+  cwd: ROOT,
+  exclude: ['docs/decisions/**', 'docs/pt/**'],
+})
   .sort()
   .map((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8')

@@ -33,7 +33,7 @@ async function crawl(): Promise<Crawled> {
 
 test('every file of docs is a page, and every link leads to a page and to a place on it', async () => {
   const { links, ids } = await crawl()
-  const files = globSync('**/*.md', { cwd: join(ROOT, 'docs') })
+  const files = globSync('**/*.md', { cwd: join(ROOT, 'docs'), exclude: ['pt/**'] })
   // One more: that of the client.
   assert.equal(links.size, files.length + 1)
   const others = new Set<string>()
