@@ -137,7 +137,7 @@ export function helpOf(command: Command): string {
 /** Commands that belong together, under a heading. */
 export type Section = { heading: string; commands: Command[] }
 
-export function overviewOf(sections: Section[]): string {
+export function overviewOf(sections: Section[], elsewhere?: string): string {
   const width = Math.max(...sections.flatMap(({ commands }) => commands.map((c) => c.name.length)))
   const listed = sections
     .filter(({ commands }) => commands.length > 0)
@@ -148,8 +148,13 @@ export function overviewOf(sections: Section[]): string {
   return (
     `Usage: vintem <command> [options]\n\n${listed.join('')}` +
     'vintem help <command> shows the options of a command and an example, vintem --version the version.\n' +
-    'Configuration is read from the environment and from .env, as the server reads it.\n'
+    'Configuration is read from the environment and from .env, as the server reads it.\n' +
+    (elsewhere ? `${elsewhere}\n` : '')
   )
+}
+
+export function findCommand(commands: Command[], words: string[]): Command | undefined {
+  return commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
 }
 
 /** Formats rows in columns, without trailing spaces. */

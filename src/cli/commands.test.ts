@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { helpOf, parse } from './command.ts'
-import { findCommand, loadSections } from './commands.ts'
+import { findCommand, helpOf, parse } from './command.ts'
+import { loadSections } from './commands.ts'
 
 const commands = (await loadSections()).flatMap((section) => section.commands)
 

@@ -1,4 +1,4 @@
-import { allOptions, type Command } from './command.ts'
+import { allOptions, type Command, type Section } from './command.ts'
 
 /** A command as completion sees it. */
 type Node = { words: string[]; summary: string; options: Known[]; operands: readonly string[] }
@@ -29,13 +29,28 @@ const describeNoun = (nodes: Node[]): string =>
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`
 
 const SHELLS = { bash, zsh, fish }
-export type Shell = keyof typeof SHELLS
-export const SHELL_NAMES = Object.keys(SHELLS) as Shell[]
+type Shell = keyof typeof SHELLS
+const SHELL_NAMES = Object.keys(SHELLS) as Shell[]
 
 /** A script that completes words, options and values of all commands in a shell. */
-export function completionFor(shell: Shell, commands: Command[]): string {
+function completionFor(shell: Shell, commands: Command[]): string {
   return `${SHELLS[shell](commands.map(nodeOf)).trim()}\n`
 }
+
+/** The command that prints that script, for the commands of a program. */
+export const completionOf = (loadSections: () => Promise<Section[]>): Command => ({
+  name: 'completion',
+  summary: 'Print a script that completes commands, options and values in your shell.',
+  example: 'vintem completion bash',
+  operands: ['shell'],
+  choices: { shell: SHELL_NAMES },
+  options: {},
+  async run({ operands }) {
+    const commands = (await loadSections()).flatMap((section) => section.commands)
+    const script = completionFor(operands[0] as Shell, commands)
+    return { json: { script }, text: script }
+  },
+})
 
 /** What bash and zsh offer for a command, by the word before. */
 function repliesIn(nodes: Node[], assign: (words: readonly string[]) => string, files: string) {
