@@ -23,7 +23,7 @@ test('Bruno imports the collection as its app does, sends it to a fresh sandbox,
   skip: missing,
 }, async (t) => {
   const { url, key } = await startSandbox()
-  // The app and this program have the same two steps: they convert a collection, and write its files.
+  // The app does these two steps too.
   const { postmanToBruno } = require('@usebruno/converters')
   const { createCollectionFromBrunoObject } = require('@usebruno/cli/src/utils/collection')
   const { version } = require('@usebruno/cli/package.json')

@@ -115,7 +115,7 @@ test('generators make clients with which the first call of the README compiles a
       entryPoints: [join(cwd, 'main.ts')],
       outfile,
       bundle: true,
-      platform: 'node',
+      packages: 'external',
       format: 'esm',
       logLevel: 'error',
     })

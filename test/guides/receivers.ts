@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { makeSecret } from '../../src/core/webhooks/rules.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { isLong } from '../support/long.ts'
 import { startPhp } from '../support/php.ts'
-import { freePort } from '../support/process.ts'
+import { freePort, temporaryFolder } from '../support/process.ts'
 import { startPython } from '../support/python.ts'
 import { register } from '../support/webhooks.ts'
 import { openShop } from '../webhooks/shop.ts'
@@ -20,8 +20,8 @@ const GUIDE = readFileSync(join(ROOT, 'docs/guides/webhooks.md'), 'utf8')
 const shop = await openShop()
 
 /** The only block of a language under a heading of the guide. */
-export function blockOf(heading: string): string {
-  const section = GUIDE.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`))
+export function blockOf(heading: string, guide = GUIDE): string {
+  const section = guide.split(/^#+ /m).find((text) => text.startsWith(`${heading}\n`))
   const blocks = [...section!.matchAll(/```\w+\n([\s\S]*?)```/g)].map(([, text]) => text!)
   assert.equal(blocks.length, 1, `the guide has one receiver in ${heading}`)
   return blocks[0]!
@@ -176,6 +176,77 @@ async function takesOurs(language: Language): Promise<void> {
   await receiver.stop()
   await shop.client.delete(`/webhook/${webhook.id}`)
 }
+
+/** Functions to copy, which are given letters as JSON, and give the event of each that is ours. */
+const OTHERS = readFileSync(join(ROOT, 'docs/guides/other-languages.md'), 'utf8')
+const SECRETS = [makeSecret(), makeSecret()] as const
+const LETTERS = letters(SECRETS[1])
+const asked = LETTERS.map(({ headers, text = body }) => ({ headers, body: text }))
+const expected = LETTERS.map(({ status }) => (status === 204 ? 'Charge.Paid' : null))
+
+const titled = (name: string) => name.replace(/(^|-)\w/g, (start) => start.toUpperCase())
+/** As Python and PHP give them, and as a server in front may. */
+const given = asked.map(({ headers, body }, index) => ({
+  headers: Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [index % 2 ? titled(name) : name, value]),
+  ),
+  body,
+}))
+
+const python = spawnSync('python3', ['--version'], { encoding: 'utf8' })
+test("the guide's verifier in Python accepts what is ours and nothing forged", {
+  skip: python.status !== 0 && 'there is no python3 on this machine',
+}, () => {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'vintem_webhooks.py'), blockOf('In Python', OTHERS))
+  const program = `
+import json, sys
+from vintem_webhooks import verify
+
+def judge(letter):
+    try:
+        return verify(letter["body"].encode(), letter["headers"], ${JSON.stringify(SECRETS)})["event"]
+    except ValueError:
+        return None
+
+print(json.dumps([judge(letter) for letter in json.load(sys.stdin)]))
+`
+  writeFileSync(join(folder, 'program.py'), program)
+  const { stdout, stderr } = spawnSync('python3', ['program.py'], {
+    cwd: folder,
+    input: JSON.stringify(given),
+    encoding: 'utf8',
+  })
+  assert.equal(stderr, '')
+  assert.deepEqual(JSON.parse(stdout), expected)
+})
+
+test("the guide's verifier in PHP accepts what is ours and nothing forged", async () => {
+  const php = await startPhp()
+  php.write('vintem_webhooks.php', blockOf('In PHP', OTHERS))
+  // Some frameworks give a list for each header.
+  const listed = given.map(({ headers, body }) => ({
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, [value]])),
+    body,
+  }))
+  php.write('letters.json', JSON.stringify([...given, ...listed]))
+  const printed = await php.run(
+    `<?php
+require 'vintem_webhooks.php';
+$judge = function (array $letter): ?string {
+    try {
+        return verifyVintem($letter['body'], $letter['headers'], ${JSON.stringify(SECRETS)})['event'];
+    } catch (UnexpectedValueException) {
+        return null;
+    }
+};
+$letters = json_decode(file_get_contents(__DIR__ . '/letters.json'), true);
+echo json_encode(array_map($judge, $letters));
+`,
+    {},
+  )
+  assert.deepEqual(JSON.parse(printed), [...expected, ...expected])
+})
 
 for (const language of LANGUAGES) {
   const title = `the guide's receiver in ${language.name} takes a real delivery and nothing forged`
