@@ -106,6 +106,23 @@ const FOLDERS: Record<string, Step[]> = {
   Recipients: [
     step('createRecipient', { keep: { recipientId: 'id' } }),
     step('changeRecipient', { path: 'recipientId' }),
+    step('createPixCharge', {
+      name: 'Create a charge that is split',
+      body: {
+        amount: 10_000,
+        split: [{ recipientId: '{{recipientId}}', percent: 8000 }],
+        externalId: undefined,
+      },
+      keep: { splitChargeId: 'id' },
+    }),
+    step('simulatePayment', { name: 'Pay the charge that is split', path: 'splitChargeId' }),
+    step('moveClock', {
+      name: 'Move the clock, until the recipient has its part',
+      body: { advance: 60 },
+    }),
+    step('startPayout', { path: 'recipientId', keep: { payoutId: 'withdrawId' } }),
+    // A company has one withdrawal or payout at a time.
+    step('cancelWithdrawal', { name: 'Cancel the payout', path: 'payoutId' }),
   ],
   Refunds: [step('refundCharge', { path: 'chargeId' }), step('listRefunds', { path: 'chargeId' })],
   Payments: [

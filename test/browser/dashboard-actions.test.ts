@@ -43,6 +43,8 @@ const OPERATOR_ELSEWHERE = [
   '/companies/new',
   '/companies/picked/suspend',
   '/companies/picked/resume',
+  '/companies/picked/keys',
+  '/companies/:company/keys/revoke',
 ]
 
 test('the walk knows every form of the dashboard and of the operator', () => {

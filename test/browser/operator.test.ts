@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
+import { pathFor } from '../operator/paths.ts'
 import { makeTrouble } from '../operator/trouble.ts'
 import { startApi } from '../support/api.ts'
 import { signIn, useSessionIn } from '../support/dashboard.ts'
@@ -18,7 +19,7 @@ await makeTrouble(api, client)
 
 const phone = { phone: true, size: { width: 390, height: 844 } }
 const pages = OPERATOR_ROUTES.filter(({ method }) => method === 'GET').map(({ path }) =>
-  path.replace(':company', suffixOf(client.company.id)),
+  pathFor(path, client),
 )
 
 for (const language of ['pt', 'en'] as const) {

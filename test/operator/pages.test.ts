@@ -6,6 +6,7 @@ import { payer, startApi, type TestApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
 import { linkTo } from '../support/pages.ts'
 import { makeCharge, makePaid, makeUnmatched } from '../support/payments.ts'
+import { pathFor } from './paths.ts'
 import { makeTrouble, PAYER } from './trouble.ts'
 
 const api: TestApi = await startApi()
@@ -23,10 +24,7 @@ const english = await signIn(api, client.company, {
   language: 'en',
 })
 
-const pathOf = (path: string) =>
-  `//operator${path.replace(':company', suffixOf(client.company.id))}${
-    path.includes('/picked/') ? `?id=${suffixOf(client.company.id)}` : ''
-  }`
+const pathOf = (path: string) => `//operator${pathFor(path, client)}`
 const pages = OPERATOR_ROUTES.filter(({ method }) => method === 'GET').map(({ path }) => path)
 
 test('to everybody but operators, no page of the operator exists', async () => {
@@ -196,4 +194,48 @@ test('companies are made from lines, once, and suspended and resumed together', 
   assert.equal(await charge(), 201)
   const none = await operator.get('//operator/companies/picked/suspend')
   assert.equal(none.location, '/operator/companies?done=none')
+})
+
+test('keys are made for picked companies, shown once, listed and revoked by the page', async () => {
+  const both = [
+    await api.client({ name: 'Sapataria A' }),
+    await api.client({ name: 'Sapataria B' }),
+  ]
+  const ids = both.map(({ company }) => suffixOf(company.id))
+  const path = '//operator/companies/picked/keys'
+  const form = await operator.get(`${path}?id=${ids.join('&id=')}`)
+  assert.match(form.text, /cada uma de 2 empresas/)
+  const wrong = await operator.post(path, { ids: ids.join(' '), name: ' ' })
+  assert.equal(wrong.status, 400)
+  assert.match(wrong.text, /Informe um nome de 1 a 255 caracteres/)
+  assert.match(wrong.text, /Marque ao menos uma permissão/)
+  assert.match(wrong.text, /Sapataria B/, 'it still knows who was picked')
+  const made = await operator.post(path, {
+    ids: ids.join(' '),
+    name: 'Caixa <1>',
+    'payments:read': 'on',
+  })
+  const keys = [...made.text.matchAll(/vk_sandbox_\w+/g)].map(([key]) => key)
+  assert.equal(keys.length, 2)
+  const headers = { 'X-API-KEY': keys[0]! }
+  const list = async () => (await api.call('GET', '/charge', { headers })).status
+  const json = { amount: 1000, customer: payer() }
+  assert.equal((await api.call('POST', '/charge/pix', { json, headers })).status, 403)
+  assert.equal(await list(), 200, 'it may only read')
+  const page = `//operator/companies/${ids[0]}`
+  const shown = (await operator.get(page)).text
+  assert.match(shown, /Caixa &lt;1&gt;/)
+  assert.ok(!shown.includes(keys[0]!))
+  const picked = /name="id" value="(\w+)" aria-label="Selecionar Caixa/.exec(shown)![1]!
+  const asked = await operator.get(`${page}/keys/revoke?id=${picked}`)
+  assert.match(asked.text, /Revogar 1 chave de Sapataria A\?/)
+  const other = await operator.post(`//operator/companies/${ids[1]}/keys/revoke`, { ids: picked })
+  assert.equal(other.location, `/operator/companies/${ids[1]}?done=revoke`)
+  assert.equal(await list(), 200, 'a key of another company stays')
+  const done = await operator.post(`${page}/keys/revoke`, { ids: picked })
+  assert.equal(done.location, `${page.slice(1)}?done=revoke`)
+  assert.equal(await list(), 401)
+  assert.match((await operator.get(page)).text, /Revogada/)
+  const none = await operator.get(`${page}/keys/revoke`)
+  assert.equal(none.location, `${page.slice(1)}?done=no-key`)
 })

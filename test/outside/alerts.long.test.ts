@@ -5,6 +5,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, test } from 'node:test'
 import { parse } from 'yaml'
+import { noteBackup, requireSameSecret } from '../../src/core/installation.ts'
 import { receiveCallback } from '../../src/core/payments/callbacks.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
@@ -28,6 +29,7 @@ const rules: Rule[] = parse(readFileSync(join(ROOT, 'deploy/prometheus/alerts.ym
   .groups[0].rules
 
 const AHEAD_S = 10
+const DAY_MS = 86_400_000
 const E2E = 'E00000000202608201500abcdefghijk'
 let ahead_s = 0
 const api = await startApi(
@@ -292,7 +294,8 @@ describe('an alert fires when a real server is in its condition', {
   })
 
   test('a backup that is long ago', async () => {
-    await api.rows(`update installation set backed_up_at = now() - interval '3 days'`)
+    await requireSameSecret(app.db, app.vault)
+    await noteBackup(app.db, new Date(Date.now() - 3 * DAY_MS))
     await fires('VintemNoBackup')
   })
 

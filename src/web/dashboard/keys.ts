@@ -63,7 +63,10 @@ function columnsOf(visit: Visit): Column<ApiKey>[] {
   ]
 }
 
-function scopesInWords({ language }: Visit, scopes: readonly Scope[]): Html {
+export function scopesInWords(
+  { language }: { language: Language },
+  scopes: readonly Scope[],
+): Html {
   const { all, words } = KEYS[language]
   if (SCOPES.every((scope) => scopes.includes(scope))) return html`${all}`
   const known = SCOPES.filter((scope) => scopes.includes(scope))
@@ -353,4 +356,4 @@ const en: Texts = {
     'This form had created the key already, and a key is shown only once. If you did not copy it, generate a new one.',
 }
 
-const KEYS: Record<Language, Texts> = { pt, en }
+export const KEYS: Record<Language, Texts> = { pt, en }

@@ -34,6 +34,7 @@ import {
 } from '../dashboard/parts.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
+import { keysCard } from './keys.ts'
 import { manyNotice, pickBar, pickBox } from './many-companies.ts'
 import { byId, emptyList, momentOrNever, pageOf, partOf, searchForm } from './parts.ts'
 import { companyLink } from './shell.ts'
@@ -146,8 +147,15 @@ ${card(
     [texts.version, company.apiVersion],
     [texts.id, idText(company.id, texts.id, language)],
   ]),
-)}`
-  return visit.send({ title: name, here: 'companies', body })
+)}
+${await keysCard(visit, company.id)}`
+  return visit.send({
+    title: name,
+    here: 'companies',
+    body,
+    styles: ['developers.css'],
+    scripts: ['list.js'],
+  })
 }
 
 async function findListed({ app, params }: OperatorVisit): Promise<ListedCompany> {

@@ -1,28 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { FastifyReply } from 'fastify'
 import { companyFaults } from '../../core/companies/rules.ts'
-import { findCompanies } from '../../core/companies/store.ts'
-import {
-  type MadeCompany,
-  makeCompany,
-  suspendCompanies,
-  type WantedCompany,
-} from '../../core/operator-companies.ts'
-import { askAll } from '../../core/places/across.ts'
-import { idOfSuffix, isUuid, newId, suffixOf, type Uuid } from '../../lib/ids.ts'
+import { makeCompany, suspendCompanies, type WantedCompany } from '../../core/operator-companies.ts'
+import { isUuid, newId, suffixOf, type Uuid } from '../../lib/ids.ts'
 import { plainTaxId } from '../../pix/tax-id.ts'
 import { backLink, confirmation, formButtons } from '../dashboard/form-parts.ts'
-import { card, heading, notice, table } from '../dashboard/parts.ts'
+import { card, heading, notice } from '../dashboard/parts.ts'
 import { field } from '../forms.ts'
 import { type Html, html } from '../html.ts'
-import { companyLink } from './shell.ts'
+import { companyList, findPicked, idsField, MOST, pickedIds, type Shown, showKeys } from './keys.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorRoute, OperatorVisit } from './visit.ts'
 
 const LIST = '/companies'
 const NEW = '/companies/new'
-/** So many companies are made or suspended by one form. */
-const MOST = 100
 const MAX_TEXT = 40_000
 
 type Action = 'suspend' | 'resume'
@@ -38,16 +29,7 @@ export const pickBox = (
 export function pickBar({ language, url }: OperatorVisit): Html {
   const texts = OPERATOR[language]
   const { many } = texts
-  return html`<form id="picked" class="pick-bar" method="get" action="${url(`${LIST}/picked/resume`)}"><label class="pick-all js"><input type="checkbox" data-pick-all><span>${many.all}</span></label><span class="picked-count" aria-live="polite" data-one="${many.one}" data-many="${many.several}">${many.picked}</span><span class="actions"><button class="button quiet slim">${texts.companies.resume.button}</button><button class="button quiet danger slim" formaction="${url(`${LIST}/picked/suspend`)}">${texts.companies.suspend.button}</button></span></form>`
-}
-
-/** The companies that were picked. What is no id of ours is left out. */
-async function findPicked({ request, form, app }: OperatorVisit) {
-  const { id = [] } = request.query as { id?: string | string[] }
-  const texts = request.method === 'POST' ? (form.ids ?? '').split(' ') : [id].flat()
-  const ids = texts.slice(0, MOST).flatMap((text) => idOfSuffix(text) ?? [])
-  const found = await askAll(app, (db) => findCompanies(db, ids))
-  return [...new Map(found.flatMap((companies) => [...companies])).values()]
+  return html`<form id="picked" class="pick-bar" method="get" action="${url(`${LIST}/picked/resume`)}"><label class="pick-all js"><input type="checkbox" data-pick-all><span>${many.all}</span></label><span class="picked-count" aria-live="polite" data-one="${many.one}" data-many="${many.several}">${many.picked}</span><span class="actions"><button class="button quiet slim" formaction="${url(`${LIST}/picked/keys`)}">${texts.keys.makeMany}</button><button class="button quiet slim">${texts.companies.resume.button}</button><button class="button quiet danger slim" formaction="${url(`${LIST}/picked/suspend`)}">${texts.companies.suspend.button}</button></span></form>`
 }
 
 const ask = (action: Action) => async (visit: OperatorVisit) => {
@@ -62,17 +44,13 @@ const ask = (action: Action) => async (visit: OperatorVisit) => {
     button: texts[action].button,
     isHarmless: action === 'resume',
     back: LIST,
-    fields: html`<input type="hidden" name="ids" value="${picked.map(({ id }) => suffixOf(id)).join(' ')}">`,
-  })}${card(
-    null,
-    html`<ul class="plain">${picked.map(({ id, name }) => html`<li>${companyLink(visit, id, name)}</li>`)}</ul>`,
-  )}`
-  return visit.send({ title, here: 'companies', body })
+    fields: idsField(picked),
+  })}${companyList(visit, picked)}`
+  return visit.send({ title, here: 'companies', body, styles: ['developers.css'] })
 }
 
 const act = (action: Action) => async (visit: OperatorVisit) => {
-  const ids = (await findPicked(visit)).map(({ id }) => id)
-  await suspendCompanies(visit.app, ids, action === 'suspend', visit.author)
+  await suspendCompanies(visit.app, pickedIds(visit), action === 'suspend', visit.author)
   return visit.redirect(LIST, `${action}-many`)
 }
 
@@ -154,40 +132,12 @@ async function make(visit: OperatorVisit): Promise<FastifyReply> {
     many.lineFault(number, faults.map((name) => many.faults[name]).join(', ')),
   )
   if (faults.length > 0) return showForm(visit, faults.join(' '))
-  const made: Made[] = []
+  const made: Shown[] = []
   for (const { company } of lines) {
-    made.push({ company, made: await makeCompany(visit.app, company, visit.author) })
+    const { key } = await makeCompany(visit.app, company, visit.author)
+    made.push({ companyId: company.id, company: company.name, text: key?.text ?? null })
   }
-  return showMade(visit, made)
-}
-
-type Made = { company: WantedCompany; made: MadeCompany }
-
-/** The keys are shown this once. */
-function showMade(visit: OperatorVisit, all: Made[]): FastifyReply {
-  const { company: title, many, sections } = OPERATOR[visit.language]
-  const body = html`${backLink(visit, LIST, sections.companies)}${heading(many.madeTitle)}
-${notice(many.keysOnce, 'warn')}
-${card(
-  null,
-  table(
-    many.madeTitle,
-    [
-      {
-        title,
-        kind: 'main',
-        of: ({ company }: Made) => companyLink(visit, company.id, company.name),
-      },
-      { title: 'ID', of: ({ company }: Made) => html`<code>${company.id}</code>` },
-      {
-        title: many.key,
-        of: ({ made }: Made) => (made.key ? html`<code>${made.key.text}</code>` : many.known),
-      },
-    ],
-    all,
-  ),
-)}`
-  return visit.send({ title: many.madeTitle, here: 'companies', body })
+  return showKeys(visit, many.madeTitle, made)
 }
 
 const pickedRoutes = (action: Action): OperatorRoute[] => {

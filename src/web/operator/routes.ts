@@ -1,6 +1,7 @@
 import { activityRoutes } from './activity.ts'
 import { banksRoutes } from './banks.ts'
 import { companiesRoutes } from './companies.ts'
+import { operatorKeysRoutes } from './keys.ts'
 import { manyCompaniesRoutes } from './many-companies.ts'
 import { overviewRoutes } from './overview.ts'
 import { peopleRoutes } from './people.ts'
@@ -11,6 +12,7 @@ import { workRoutes } from './work.ts'
 export const OPERATOR_ROUTES: OperatorRoute[] = [
   ...overviewRoutes,
   ...manyCompaniesRoutes,
+  ...operatorKeysRoutes,
   ...companiesRoutes,
   ...banksRoutes,
   ...workRoutes,

@@ -29,7 +29,7 @@ export function sendOperatorPage(visit: OperatorVisit, page: OperatorPage): Fast
     ...frameOf(visit),
     title: page.title,
     kind: 'dashboard',
-    styles: ['dashboard.css', 'lists.css', 'chart.css'],
+    styles: ['dashboard.css', 'lists.css', 'chart.css', ...(page.styles ?? [])],
     scripts: ['actions.js', ...(page.scripts ?? [])],
     aside: sideMenu(words, groups),
     bar: bottomBar(words, groups, entries.slice(0, 4)),

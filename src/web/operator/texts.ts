@@ -162,7 +162,12 @@ const pt = {
       text: 'A empresa volta a cobrar, a sacar e a alterar dados. O que esperou continua de onde parou.',
       button: 'Reativar',
     },
-    done: { suspend: 'A empresa está suspensa.', resume: 'A empresa está ativa de novo.' },
+    done: {
+      suspend: 'A empresa está suspensa.',
+      resume: 'A empresa está ativa de novo.',
+      revoke: 'As chaves estão revogadas.',
+      'no-key': 'Selecione ao menos uma chave ativa.',
+    },
   },
   many: {
     create: 'Criar empresas',
@@ -198,6 +203,21 @@ const pt = {
       'resume-many': 'As empresas estão ativas de novo.',
       none: 'Selecione ao menos uma empresa.',
     },
+  },
+  keys: {
+    makeMany: 'Criar chaves',
+    none: 'Esta empresa não tem chaves.',
+    picked: 'Selecione chaves',
+    all: 'Selecionar todas',
+    scopesHint:
+      'Marque só o necessário. Os donos recebem um e-mail se a chave pode movimentar dinheiro.',
+    newTitle: (count: number) =>
+      count === 1
+        ? 'Criar uma chave para 1 empresa'
+        : `Criar uma chave para cada uma de ${count} empresas`,
+    madeTitle: (count: number): string => (count === 1 ? 'Chave criada' : 'Chaves criadas'),
+    revokeTitle: (count: number, company: string) =>
+      count === 1 ? `Revogar 1 chave de ${company}?` : `Revogar ${count} chaves de ${company}?`,
   },
   banks: {
     profile: 'Banco',
@@ -406,7 +426,12 @@ const en: OperatorTexts = {
       text: 'The company can charge, withdraw and change data again. What has waited continues where it stopped.',
       button: 'Resume',
     },
-    done: { suspend: 'The company is suspended.', resume: 'The company is active again.' },
+    done: {
+      suspend: 'The company is suspended.',
+      resume: 'The company is active again.',
+      revoke: 'The keys are revoked.',
+      'no-key': 'Pick at least one key that works.',
+    },
   },
   many: {
     create: 'Create companies',
@@ -440,6 +465,18 @@ const en: OperatorTexts = {
       'resume-many': 'The companies are active again.',
       none: 'Select at least one company.',
     },
+  },
+  keys: {
+    makeMany: 'Create keys',
+    none: 'This company has no keys.',
+    picked: 'Pick keys',
+    all: 'Pick all',
+    scopesHint: 'Check only what is needed. Owners get a mail if the key can move money.',
+    newTitle: (count) =>
+      count === 1 ? 'Create a key for 1 company' : `Create a key for each of ${count} companies`,
+    madeTitle: (count) => (count === 1 ? 'Key created' : 'Keys created'),
+    revokeTitle: (count, company) =>
+      count === 1 ? `Revoke 1 key of ${company}?` : `Revoke ${count} keys of ${company}?`,
   },
   banks: {
     profile: 'Bank',

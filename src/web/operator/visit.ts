@@ -5,7 +5,10 @@ import type { DashboardPage, SignedIn } from '../dashboard/visit.ts'
 import type { Section } from './texts.ts'
 
 /** A page of the operator, without what all of them have. */
-export type OperatorPage = Pick<DashboardPage, 'title' | 'body' | 'status' | 'scripts'> & {
+export type OperatorPage = Pick<
+  DashboardPage,
+  'title' | 'body' | 'status' | 'styles' | 'scripts'
+> & {
   here: Section | null
 }
 
