@@ -147,6 +147,9 @@ function inOrder(files: string[]): { file: string; group: string }[] {
   )
 }
 
+/** Pages that npm shows too have whole addresses of files of ours. */
+const OWN = 'https://github.com/vintem/vintem/blob/main/'
+
 /**
  * Links to other files become links to their pages, which are shown in the language of the reader,
  * and those to the source become text.
@@ -157,11 +160,12 @@ function resolveLink(
   chosen: Language | null,
   files: string[],
 ): string | null {
-  if (/^(https:\/\/|#)/.test(href)) return href
+  const own = href.startsWith(OWN) ? posix.relative('docs', href.slice(OWN.length)) : null
+  if (own === null && /^(https:\/\/|#)/.test(href)) return href
   if (href.startsWith(`${SAMPLE_SERVER}/`)) return href.slice(SAMPLE_SERVER.length)
-  const [path = '', anchor] = href.split('#')
-  const file = posix.join(posix.dirname(from), path)
-  if (!files.includes(file)) return null
+  const [path = '', anchor] = (own ?? href).split('#')
+  const file = own === null ? posix.join(posix.dirname(from), path) : path
+  if (!files.includes(file)) return own === null ? null : href
   const page = inLanguage(pathOf(originalOf(file)), chosen)
   return anchor === undefined ? page : `${page}#${anchor}`
 }
