@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict'
+import { readSandbox, startServer, temporaryFolder } from '../support/process.ts'
+
+/** A server in local mode with its limits as they are, and the key of its sandbox. */
+export async function startSandbox(): Promise<{ url: string; key: string }> {
+  const DATA_DIR = temporaryFolder()
+  const { url, output } = await startServer({
+    DATA_DIR,
+    RATE_LIMIT: '500',
+    CODE_MAILS_PER_HOUR: '5',
+    CODE_MAILS_PER_DAY: '20',
+  })
+  assert.match(output(), /Vintém is running/)
+  return { url, key: readSandbox(DATA_DIR).apiKey }
+}
+
+/** How many requests a collection has. */
+export async function countRequests(url: string): Promise<number> {
+  const reply = await fetch(`${url}/collection.json`)
+  const { item } = (await reply.json()) as { item: { item: unknown[] }[] }
+  return item.flatMap((folder) => folder.item).length
+}
