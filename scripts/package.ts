@@ -30,6 +30,10 @@ export function manifestOf(folder: string): object {
   }
 }
 
+/** The address of the sources of a version, for maps. */
+export const sourcesAt = (version: string, folder: string): string =>
+  `${REPOSITORY}/blob/v${version}/${folder}/src/`
+
 /** Writes the package.json of a package that is made. */
 export const writeManifest = (folder: string, manifest: object): void =>
   writeFileSync(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { Vintem } from '../packages/client/src/index.ts'
+import { readSet, settableFields, withSet } from '../src/cli/client/set-fields.ts'
 import {
   bodiesOf,
   duration,
@@ -12,7 +13,6 @@ import {
   stepsOf,
   trigger,
 } from '../src/cli/client/trigger-run.ts'
-import { readSet, settableFields, withSet } from '../src/cli/client/trigger-steps.ts'
 import { UNMATCHED_REASONS } from '../src/core/charges/rules.ts'
 import { ANY_EVENT_TYPES, type AnyEventType } from '../src/core/events.ts'
 import { describeWebhooks } from '../src/http/openapi/webhooks.ts'

@@ -52,6 +52,12 @@ for (const block of navigator.clipboard ? main.querySelectorAll('pre') : []) {
   around.append(block, button)
 }
 
+// The other language is shown at the same heading, whose anchor both have.
+const other = document.querySelector('.forms .language')
+other.addEventListener('click', () => {
+  other.hash = location.hash
+})
+
 // Searches while somebody types. The answer is the page that the form would show.
 const field = document.getElementById('q')
 const status = document.createElement('p')
@@ -69,7 +75,8 @@ async function search() {
   const query = field.value.trim()
   if (query.length < 3 || query === asked) return
   asked = query
-  const reply = await fetch(`/guides?q=${encodeURIComponent(query)}`).catch(() => null)
+  const address = `/guides?${new URLSearchParams(new FormData(field.form))}`
+  const reply = await fetch(address).catch(() => null)
   if (query !== asked) return
   if (!reply?.ok) {
     asked = ''
@@ -82,7 +89,6 @@ async function search() {
   document.title = answer.title
   status.textContent = found.querySelector('h1').textContent
   // Back leads to the page that was read before the search.
-  const address = `/guides?q=${encodeURIComponent(query)}`
   if (isSearch) history.replaceState(null, '', address)
   else history.pushState(null, '', address)
   isSearch = true

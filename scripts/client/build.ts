@@ -2,20 +2,28 @@ import { execFileSync } from 'node:child_process'
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { manifestOf, readManifest, sourcesAt, writeManifest } from '../package.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const CLIENT = join(ROOT, 'packages/client')
+const FOLDER = 'packages/client'
+const CLIENT = join(ROOT, FOLDER)
+
+/** For `require`. The sources are written as modules. */
+const AS_COMMONJS = ['--module', 'commonjs', '--moduleResolution', 'bundler']
 
 /**
  * Compiles the client where it is, or makes the package in another folder. The package gets its
- * version here, and has none where its sources are: npm refuses to pack those, because `prepack`
- * would not run (.npmrc) and the package would be empty.
+ * version here, and has none where its sources are: npm refuses to pack those where scripts are
+ * turned off (.npmrc), because `prepack` would not run and the package would be empty.
  */
 export function buildClient(folder = CLIENT): void {
   const dist = join(folder, 'dist')
   rmSync(dist, { recursive: true, force: true })
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
-  execFileSync(process.execPath, [tsc, '-p', CLIENT, '--outDir', dist], { stdio: 'inherit' })
+  compile(join(dist, 'esm'))
+  compile(join(dist, 'cjs'), [...AS_COMMONJS, '--verbatimModuleSyntax', 'false'])
+  writeFileSync(join(dist, 'cjs/package.json'), '{ "type": "commonjs" }\n')
+  // They have types only.
+  for (const path of globSync(join(dist, '*/generated/api-*.js*'))) rmSync(path)
   // The compiler leaves .ts in declarations, which only new compilers of users understand.
   for (const path of globSync(join(dist, '**/*.{js,ts}'))) {
     const text = readFileSync(path, 'utf8')
@@ -23,10 +31,17 @@ export function buildClient(folder = CLIENT): void {
   }
   if (folder === CLIENT) return
   for (const name of ['README.md', 'LICENSE']) cpSync(join(CLIENT, name), join(folder, name))
-  const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8'))
-  const { version } = read('package.json')
-  const manifest = { ...read('packages/client/package.json'), version }
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
+  const { scripts: _scripts, devDependencies: _programs, ...manifest } = readManifest(FOLDER)
+  writeManifest(folder, { ...manifest, ...manifestOf(FOLDER) })
+}
+
+/** The maps have the sources in them, which are not in the package, under their address. */
+function compile(folder: string, more: string[] = []): void {
+  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
+  const { version } = readManifest('.')
+  const maps = ['--sourceMap', '--inlineSources', '--sourceRoot', sourcesAt(version, FOLDER)]
+  const args = [tsc, '-p', CLIENT, '--outDir', folder, ...maps, ...more]
+  execFileSync(process.execPath, args, { stdio: 'inherit' })
 }
 
 /** Makes the package in a folder, ready for `npm pack`. */

@@ -26,7 +26,7 @@ export function textOfError(error: unknown): string {
 
 /** Adds a capital letter and a full stop. The name of a field stays as it is. */
 export const asSentence = (text: string): string =>
-  sentence(/^[\w.]+: /.test(text) ? text : text.replace(/^./u, (first) => first.toUpperCase()))
+  sentence(/^[\w.[\]]+: /.test(text) ? text : text.replace(/^./u, (first) => first.toUpperCase()))
 
 const sentence = (text: string): string => (/[.!?:]$/.test(text) ? text : `${text}.`)
 

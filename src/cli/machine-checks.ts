@@ -9,23 +9,30 @@ const NO_SPACE_MIB = 100
 /** Requests, deliveries and mails may have about so many connections at once. */
 const MIN_FILES = 4096
 
-/** Who else may read or write a file or folder. */
-const OTHERS_READ = 0o044
+/** Rights of everybody, and of a group. */
+const ALL_READ = 0o004
+const GROUP_READ = 0o040
 const OTHERS_WRITE = 0o022
+
+/** Where a machine lists its users and their groups. */
+const ACCOUNTS = { users: '/etc/passwd', groups: '/etc/group' }
 
 /** Files with secrets that others may read, and folders of ours in which they may write. */
 export function inspectRights(
   { dataDir, local }: Pick<Config, 'dataDir' | 'local'>,
   secretFiles: string[] = secretFilesOf(),
+  accounts = ACCOUNTS,
 ): Finding {
   // Windows has no such rights, and says that all may read.
   if (process.platform === 'win32') return ['ok', 'Windows has rights of another kind.']
   const own = local ? [join(dataDir, 'secret.key'), join(dataDir, 'sandbox.json')] : []
-  const readable = [...secretFiles, ...own].filter((path) => grants(path, OTHERS_READ))
+  const readable = [...secretFiles, ...own].filter((path) => othersRead(path, accounts))
   const writable = [...secretFiles, ...own, dataDir].filter((path) => grants(path, OTHERS_WRITE))
   const found: string[] = []
   if (readable.length > 0) {
-    found.push(`Other users of this machine can read ${readable.join(', ')}: chmod 600.`)
+    found.push(
+      `Other users of this machine can read ${readable.join(', ')}: chmod 600, or 640 with a group of which the service's user is the only member.`,
+    )
   }
   if (writable.length > 0) {
     found.push(`Other users of this machine can change ${writable.join(', ')}: chmod go-w.`)
@@ -33,6 +40,26 @@ export function inspectRights(
   return found.length === 0
     ? ['ok', 'Only its user can read the secrets.']
     : ['failed', found.join(' ')]
+}
+
+/** A file of root may be read by the group of the service's user, if nobody else is in it. */
+function othersRead(path: string, accounts: typeof ACCOUNTS): boolean {
+  if (!grants(path, ALL_READ | GROUP_READ)) return false
+  return grants(path, ALL_READ) || !isGroupOfOne(statSync(path).gid, accounts)
+}
+
+/** Whether one user of the machine is in a group, and no more. */
+function isGroupOfOne(gid: number, { users, groups }: typeof ACCOUNTS): boolean {
+  const read = (path: string) =>
+    existsSync(path)
+      ? readFileSync(path, 'utf8')
+          .split('\n')
+          .map((line) => line.split(':'))
+      : []
+  const own = read(users).flatMap(([name, , , id]) => (id === String(gid) ? [name] : []))
+  const group = read(groups).find(([, , id]) => id === String(gid))
+  const added = group?.[3]?.split(',').filter((name) => name !== '') ?? []
+  return new Set([...own, ...added]).size === 1
 }
 
 const grants = (path: string, rights: number): boolean =>

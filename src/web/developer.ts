@@ -51,7 +51,7 @@ const LINKS: Link[] = [
 ]
 
 /** Pages without a language of their own. */
-const ONE_LANGUAGE = ['guides', 'docs', 'dashboard']
+const ONE_LANGUAGE = ['docs', 'dashboard']
 
 export function navigation(
   { language, chosen }: PageLanguage,

@@ -103,7 +103,7 @@ function linksCard(
   const shown = [
     ...(hasBank ? [{ path: inLanguage('/bank', chosen), ...link.bank }] : []),
     ...(config.local ? [{ path: inLanguage('/mailbox', chosen), ...link.mailbox }] : []),
-    { path: '/guides', ...link.guides },
+    { path: inLanguage('/guides', chosen), ...link.guides },
     { path: '/docs', ...link.docs },
   ]
   return html`<section class="card" aria-labelledby="links">

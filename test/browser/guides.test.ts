@@ -40,7 +40,8 @@ longTest('no page is wider than a phone, and no word of it breaks', async () => 
 })
 
 test('samples, menu and search need no script', async () => {
-  const page = await browser.open(`${api.url}/guides/start`, { ...PHONE, javaScript: false })
+  const address = `${api.url}/guides/start?lang=en`
+  const page = await browser.open(address, { ...PHONE, javaScript: false })
   const panel = page.locator('.tabs').first().locator('.panel:visible')
   assert.match(await panel.innerText(), /^curl -s/m)
   await page.locator('.tabs label', { hasText: 'Python' }).first().click()
@@ -49,17 +50,27 @@ test('samples, menu and search need no script', async () => {
   await page.getByRole('link', { name: 'The ledger' }).click()
   await page.getByRole('heading', { name: 'The ledger' }).waitFor()
   await page.getByRole('searchbox').fill('devolução')
-  await page.getByRole('button', { name: 'Buscar' }).click()
-  await page.getByRole('heading', { name: /resultados? para “devolução”/ }).waitFor()
-  await page.locator('#found a').first().click()
-  await page.getByRole('heading', { name: 'Introdução' }).waitFor()
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.getByRole('heading', { name: /results for “devolução”/ }).waitFor()
+  await page
+    .locator('#found a', { hasText: /refund/i })
+    .first()
+    .click()
+  await page
+    .locator('article')
+    .getByText(/refund/i)
+    .first()
+    .waitFor()
+  await page.goto(`${api.url}/guides?lang=en#where-to-go`)
+  await page.getByRole('link', { name: 'Ler em português' }).click()
+  await page.getByRole('heading', { name: 'Introdução', level: 1 }).waitFor()
 })
 
 longTest(
   'with scripts a language is chosen once, and a search begins while one types',
   async () => {
     const { open } = await browser.visitor()
-    const page = await open(`${api.url}/guides/start`)
+    const page = await open(`${api.url}/guides/start?lang=en`)
     await page.locator('.tabs').nth(1).locator('label', { hasText: 'PHP' }).click()
     assert.deepEqual(
       new Set(
@@ -69,15 +80,20 @@ longTest(
       ),
       new Set(['PHP']),
     )
-    const next = await open(`${api.url}/guides/webhooks`)
+    const next = await open(`${api.url}/guides/webhooks?lang=en`)
     await next.locator('.tabs').first().locator('.panel:visible').getByText('<?php').waitFor()
     await next.locator('.tabs').first().hover()
-    await next.locator('.tabs .panel:visible').getByRole('button', { name: 'Copiar' }).click()
+    await next.locator('.tabs .panel:visible').getByRole('button', { name: 'Copy' }).click()
     assert.match(await next.evaluate<string>('navigator.clipboard.readText()'), /^<\?php\nrequire/)
     await next.getByRole('searchbox').fill('rotate')
     await next.locator('#found').getByRole('link', { name: 'Change the secret' }).waitFor()
-    assert.match(next.url(), /\/guides\?q=rotate$/)
+    assert.match(next.url(), /\/guides\?q=rotate&lang=en$/)
     await next.goBack()
     await next.getByRole('heading', { name: 'Webhooks', level: 1 }).waitFor()
+    // The other language opens at the same heading.
+    await next.goto(`${api.url}/guides?lang=en#where-to-go`)
+    await next.getByRole('link', { name: 'Ler em português' }).click()
+    await next.getByRole('heading', { name: 'Introdução', level: 1 }).waitFor()
+    assert.match(next.url(), /\/guides\?lang=pt#where-to-go$/)
   },
 )

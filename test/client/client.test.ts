@@ -4,6 +4,7 @@ import {
   BadRequestError,
   ConflictError,
   ConnectionError,
+  IgnoredFieldsError,
   NotFoundError,
   Vintem,
 } from '../../packages/client/src/index.ts'
@@ -101,6 +102,27 @@ test('a list is its first page, all its pages, or all its records', async () => 
   const amounts = []
   for await (const { total } of list) amounts.push(total)
   assert.deepEqual(amounts, [504, 503, 502, 501, 500])
+  assert.deepEqual(amountsOf(await list.autoPagingToArray({ limit: 3 })), [504, 503, 502])
+  const all = await shop.charges.list({ limit: 2 }).autoPagingToArray({ limit: 100 })
+  assert.deepEqual(amountsOf(all), amounts)
+  await assert.rejects(() => list.autoPagingToArray({ limit: 0 }), /^TypeError: limit: /)
+})
+
+test('a field that the server does not know is named, and the charge exists', async () => {
+  const mistyped = { ...dev, externalID: 'order 9' }
+  const error = await errorOf(vintem.charges.createPix(mistyped))
+  assert.ok(error instanceof IgnoredFieldsError)
+  assert.deepEqual(error.fields, ['externalID'])
+  const { id } = error.data as { id: string }
+  assert.equal((await vintem.charges.get(id)).total, 1990)
+})
+
+test('one client serves another company with its key', async () => {
+  const other = await api.client()
+  const { id } = await vintem.charges.createPix(dev, { key: other.key })
+  const { message } = await errorOf(vintem.charges.get(id))
+  assert.match(message, /charge/i)
+  assert.equal((await vintem.charges.get(id, { key: other.key })).id, id)
 })
 
 test('the statement is a list, and a file by request', async () => {

@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { cpSync, globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -39,8 +47,36 @@ test('the package has no runtime dependencies, and holds only what is needed', (
   const files = globSync('**/*', { cwd: installed, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
-  const odd = files.filter((name) => !/\.(js|d\.ts)$/.test(name))
-  assert.deepEqual(odd.sort(), ['LICENSE', 'README.md', 'package.json'])
+  const odd = files.filter((name) => !/\.(js|js\.map|d\.ts)$/.test(name))
+  assert.deepEqual(odd.sort(), ['LICENSE', 'README.md', 'package.json', 'package.json'])
+})
+
+test('npm shows where it comes from, and its README leads to pages that npm can show', () => {
+  const { repository, homepage, publishConfig, scripts } = JSON.parse(
+    readFileSync(join(installed, 'package.json'), 'utf8'),
+  )
+  assert.equal(repository.directory, 'packages/client')
+  assert.match(homepage, /^https:\/\/.*#readme$/)
+  assert.deepEqual([publishConfig.access, scripts], ['public', undefined])
+  const links = [...README.matchAll(/\]\(([^)]+)\)/g)].map(([, to]) => to!)
+  assert.ok(links.length > 3)
+  const file = /^https:\/\/github\.com\/vintem\/vintem\/(?:blob|tree)\/main\/([^#]+)/
+  for (const link of links) {
+    const [, path] = file.exec(link) ?? []
+    assert.ok(path === undefined ? /^https:/.test(link) : existsSync(join(ROOT, path)), link)
+  }
+})
+
+test('stacks can be followed to the sources, which are in the maps', () => {
+  const maps = globSync(join(installed, 'dist/*/*.js.map'))
+  assert.ok(maps.length > 12)
+  for (const path of maps) {
+    const { sources, sourcesContent, sourceRoot } = JSON.parse(readFileSync(path, 'utf8'))
+    const [source] = sources
+    assert.match(sourceRoot, /^https:\/\/.*\/v[\d.]+\/packages\/client\/src\/$/)
+    const text = readFileSync(join(ROOT, 'packages/client/src', source), 'utf8')
+    assert.deepEqual(sourcesContent, [text])
+  }
 })
 
 longTest('in a clone where nothing is built, npm refuses to make an empty package', () => {
@@ -79,7 +115,9 @@ longTest('two clones make the same file, byte by byte, wherever and whenever it 
 
 test('it imports nothing but itself, and names nothing that only Node has', () => {
   for (const file of globSync(join(installed, 'dist/**/*.js'))) {
-    const text = readFileSync(file, 'utf8')
+    const whole = readFileSync(file, 'utf8')
+    const own = /\brequire\(("\.[^"]+\.js"|s)\)/g
+    const text = file.includes('/cjs/') ? whole.replace(own, 'import($1)') : whole
     const imports = [...text.matchAll(/(?:from|import\()\s*['"]([^'"]+)['"]/g)].map(([, to]) => to!)
     assert.deepEqual(
       imports.filter((to) => !/^\.\.?\/[\w./-]+\.js$/.test(to)),
@@ -110,19 +148,31 @@ for (const node of nodes) {
         'webhook-signature': 'v1,' + btoa('s'.repeat(32)) }
       const refused = await unwrapWebhook('{}', headers, secret).catch((error) => error)
       console.log(seen[0].length, refused instanceof WebhookVerificationError, refused.reason)`
-    const args = ['--input-type=module', '-e', script]
-    const output = execFileSync(node, args, { cwd: project, encoding: 'utf8' })
-    assert.equal(output.trim(), '32 true wrong-signature')
+    const required = script
+      .replace(/await import\(/g, 'require(')
+      .replace(/^([\s\S]*)$/, '(async () => {$1})()')
+    for (const [type, text] of [
+      ['module', script],
+      ['commonjs', required],
+    ]) {
+      const args = [`--input-type=${type}`, '-e', text!]
+      const output = execFileSync(node, args, { cwd: project, encoding: 'utf8' })
+      assert.equal(output.trim(), '32 true wrong-signature', type)
+    }
   })
 }
 
-/** Compiles the code of the README and more in the project of somebody else. */
-function compile(name: string, options: object, declared = ''): void {
+/** Compiles files in the project of somebody else. */
+function compile(
+  name: string,
+  files: Record<string, string>,
+  options: object,
+  { tsc = TSC, type = 'module' } = {},
+): void {
   const folder = join(project, name)
   mkdirSync(folder)
-  for (const [i, text] of blocks.entries()) writeFileSync(join(folder, `block-${i}.ts`), text)
-  writeFileSync(join(folder, 'types.ts'), TYPES)
-  writeFileSync(join(folder, 'declared.d.ts'), declared)
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type }))
+  for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
   const compilerOptions = {
     strict: true,
     target: 'es2022',
@@ -132,11 +182,10 @@ function compile(name: string, options: object, declared = ''): void {
     outDir: join(folder, 'out'),
     ...options,
   }
-  writeFileSync(
-    join(folder, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, include: ['*.ts'] }),
-  )
-  execFileSync(process.execPath, [TSC, '-p', folder], { stdio: 'pipe' })
+  const config = JSON.stringify({ compilerOptions, include: ['*.ts'] })
+  writeFileSync(join(folder, 'tsconfig.json'), config)
+  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
+  assert.equal(status, 0, stdout)
 }
 
 /** What the types promise, checked by the compiler. */
@@ -169,14 +218,17 @@ export const idOf = (event: WebhookEvent): string =>
   event.event === 'Withdrawal.Failed' ? event.withdrawal.id : ''
 `
 
+/** The code of the README, and what the types promise. */
+const README_FILES = {
+  ...Object.fromEntries(blocks.map((text, i) => [`block-${i}.ts`, text])),
+  'types.ts': TYPES,
+}
+
 longTest(
   'the code of its README compiles for users of Node, and pays a charge in the sandbox',
   async () => {
-    compile('node', {
-      types: ['node'],
-      lib: ['es2022'],
-      typeRoots: [join(ROOT, 'node_modules/@types')],
-    })
+    const typeRoots = [join(ROOT, 'node_modules/@types')]
+    compile('node', README_FILES, { types: ['node'], lib: ['es2022'], typeRoots })
     const client = await api.client()
     const env = { ...inherited, VINTEM_URL: api.url, VINTEM_KEY: client.key }
     for (const node of nodes) {
@@ -188,15 +240,53 @@ longTest(
   },
 )
 
+const DOM = { types: [], lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'] }
+const DECLARED = 'declare const process: { env: Record<string, string | undefined> }\n'
+
 test('its types need no types of Node, and are whole', () => {
-  const declared = 'declare const process: { env: Record<string, string | undefined> }\n'
-  compile(
-    'dom',
-    {
-      types: [],
-      lib: ['es2022', 'dom', 'dom.iterable', 'dom.asynciterable'],
-      skipLibCheck: false,
-    },
-    declared,
-  )
+  compile('dom', { ...README_FILES, 'declared.d.ts': DECLARED }, { ...DOM, skipLibCheck: false })
 })
+
+/** How projects are compiled: options, the kind of package, and what runs the result. */
+const MODES: Record<string, { options: object; type: string }> = {
+  commonjs: { options: { module: 'commonjs', moduleResolution: 'node10' }, type: 'commonjs' },
+  'node16 as CommonJS': {
+    options: { module: 'node16', moduleResolution: 'node16' },
+    type: 'commonjs',
+  },
+  node16: { options: { module: 'node16', moduleResolution: 'node16' }, type: 'module' },
+  'nodenext as CommonJS': { options: {}, type: 'commonjs' },
+  nodenext: { options: {}, type: 'module' },
+  bundler: { options: { module: 'esnext', moduleResolution: 'bundler' }, type: 'module' },
+}
+
+/** No top-level await, which CommonJS has not. */
+const EVERYWHERE = `
+import { type Charge, signWebhook, Vintem, VintemError } from '@vintem/client'
+import { unwrapWebhook, WebhookVerificationError } from '@vintem/client/webhooks'
+const fetch = async () => Response.json({ data: { id: 'charge_1', total: 1990 } })
+const vintem = new Vintem({ url: 'http://vintem.test', key: 'vk_1', fetch })
+const secret = 'whsec_' + btoa('k'.repeat(32))
+async function main(): Promise<void> {
+  const charge: Charge = await vintem.charges.get('charge_1')
+  const { body, headers } = await signWebhook('{"event":"Charge.Paid"}', secret)
+  const { event } = await unwrapWebhook(body, headers, secret)
+  const isOne = new WebhookVerificationError('too-old', '') instanceof Error && VintemError !== undefined
+  console.log(charge.total, event, isOne)
+}
+main()
+`
+
+for (const [mode, { options, type }] of Object.entries(MODES)) {
+  longTest(`TypeScript with ${mode} finds its types, and the program runs`, () => {
+    const name = mode.replaceAll(' ', '-')
+    // Newer ones know no node10, which ignores "exports".
+    const tsc = join(ROOT, 'node_modules/typescript-5/bin/tsc')
+    compile(name, { 'everywhere.ts': EVERYWHERE }, { ...DOM, ...options }, { tsc, type })
+    const folder = join(project, name)
+    for (const node of nodes) {
+      const output = execFileSync(node, ['out/everywhere.js'], { cwd: folder, encoding: 'utf8' })
+      assert.equal(output, '1990 Charge.Paid true\n')
+    }
+  })
+}

@@ -332,6 +332,96 @@ test('no error shows the key or what was asked for', async (t) => {
   }
 })
 
+const ignoring =
+  (fields: string): Step =>
+  () =>
+    Response.json({ data: { id: 'charge_1' } }, { headers: { 'x-ignored-fields': fields } })
+
+test('fields that the server has left out are an error where it is strict, and else reported', async (t) => {
+  const step = ignoring('customer.nmae, items[0].x')
+  const outcomeOf = async (options: object) => {
+    const { vintem, keys } = scripted(t, [step], options)
+    const outcome = await vintem.charges
+      .createPix(BODY)
+      .withResponse()
+      .catch((error) => error)
+    t.mock.restoreAll()
+    return { outcome, keys: keys() }
+  }
+  const { outcome: error, keys } = await outcomeOf({ strict: true })
+  assert.ok(error instanceof client.IgnoredFieldsError && error instanceof VintemError)
+  const text =
+    'POST /charge/pix was carried out without customer.nmae, items[0].x: the server knows no such field'
+  assert.deepEqual([error.message, error.code, error.status], [text, 'ignored_fields', 200])
+  assert.deepEqual(error.fields, ['customer.nmae', 'items[0].x'])
+  assert.deepEqual([error.data, error.idempotencyKey], [{ id: 'charge_1' }, keys[0]])
+  const { outcome } = await outcomeOf({ strict: false })
+  assert.deepEqual(outcome.ignoredFields, ['customer.nmae', 'items[0].x'])
+  const before = process.env.NODE_ENV
+  for (const [mode, isStrict] of [
+    ['production', false],
+    ['development', true],
+  ] as const) {
+    process.env.NODE_ENV = mode
+    const { outcome } = await outcomeOf({})
+    assert.equal(outcome instanceof client.IgnoredFieldsError, isStrict, mode)
+  }
+  if (before === undefined) delete process.env.NODE_ENV
+  else process.env.NODE_ENV = before
+})
+
+test('hooks see every attempt, and what they throw ends the call', async (t) => {
+  const seen: unknown[] = []
+  const hooks: client.Hooks = {
+    onRequest({ method, url, headers, body, attempt }) {
+      headers.set('traceparent', `00-${attempt}`)
+      seen.push([method, url.pathname, JSON.parse(body ?? 'null'), attempt])
+    },
+    onResponse({ request, status, headers, requestId, ignoredFields, latency_ms, error }) {
+      assert.ok(latency_ms >= 0 && (status === null) === (headers === null))
+      seen.push([request.attempt, status, requestId, ignoredFields, error?.code])
+    },
+  }
+  const fault = refused(503, 'service_unavailable', { 'x-request-id': 'r1' })
+  const { vintem, inits } = scripted(t, [lost, fault, ignoring('x')], { ...hooks, strict: false })
+  await vintem.charges.createPix(BODY)
+  const sent = (attempt: number) => ['POST', '/charge/pix', BODY, attempt]
+  assert.deepEqual(seen, [
+    sent(0),
+    [0, null, null, [], 'connection_failed'],
+    sent(1),
+    [1, 503, 'r1', [], 'service_unavailable'],
+    sent(2),
+    [2, 200, null, ['x'], undefined],
+  ])
+  assert.equal((inits[2]!.headers as Headers).get('traceparent'), '00-2')
+  t.mock.restoreAll()
+  const reason = new Error('not now')
+  const refuse = async () => {
+    throw reason
+  }
+  const before = scripted(t, [], { onRequest: refuse })
+  await assert.rejects(async () => await before.vintem.balance.get(), reason)
+  t.mock.restoreAll()
+  const after = scripted(t, [ok()], { onResponse: refuse })
+  await assert.rejects(async () => await after.vintem.balance.get(), reason)
+})
+
+test('a call may have a key of its own, which is checked and shown nowhere', async (t) => {
+  const { vintem, inits } = scripted(t, [ok(), ok(), ok([])])
+  const key = 'vk_live_other'
+  await vintem.balance.get({ key })
+  await vintem.balance.get()
+  await vintem.charges.list({}, { key })
+  const keys = inits.map(({ headers }) => (headers as Headers).get('x-api-key'))
+  assert.deepEqual(keys, [key, KEY, key])
+  await assert.rejects(
+    async () => await vintem.balance.get({ key: 'other secret' }),
+    ({ name, message }) => name === 'TypeError' && !message.includes('secret'),
+  )
+  assert.equal(inits.length, 3)
+})
+
 test('a TimeoutError is a ConnectionError, and both are a VintemError', () => {
   const error = new TimeoutError({ message: 'm', code: 'timeout' })
   assert.ok(error instanceof ConnectionError && error instanceof VintemError)

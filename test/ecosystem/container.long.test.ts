@@ -147,6 +147,9 @@ test('compose names the same image, and each setting that a server refuses to mi
   const { services } = parse(read('compose.yaml'))
   assert.equal(services.vintem.build.dockerfile, `${CONTAINER}/Containerfile`)
   assert.equal(services.vintem.read_only, true)
-  const needed = ['DATABASE_URL', 'PUBLIC_URL', 'SECRET_KEY', 'SMTP_URL']
-  assert.deepEqual(Object.keys(services.vintem.environment).sort(), needed)
+  const given = new Set(Object.keys(services.vintem.environment))
+  const needed = ['DATABASE_URL', 'PUBLIC_URL', 'SECRET_KEY', 'SMTP_URL', 'TRUSTED_PROXIES']
+  assert.deepEqual(given, new Set(needed))
+  // What trusts the networks of Docker must be reached by this machine alone.
+  assert.deepEqual(services.vintem.ports, ['127.0.0.1:3000:3000'])
 })

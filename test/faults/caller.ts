@@ -71,7 +71,11 @@ const COME_AGAIN_MS = 100
 /** How often a request is answered that the service is out of order, before it is given up. */
 const MAX_FAILURES = 20
 
-const codeIn = ({ body }: Answer): string => body?.errors?.[0]?.code
+/** Why it is refused, or one charge of a batch, which the same request tries again. */
+function codeIn({ body }: Answer): string {
+  const refused = body?.data?.items?.find(({ errors }: { errors?: unknown }) => errors)
+  return (body?.errors ?? refused?.errors)?.[0]?.code
+}
 
 /** Of all servers that work on one database, each request is sent to one that is there. */
 export function createCaller(victims: Victim[]): Caller {

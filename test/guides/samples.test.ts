@@ -63,7 +63,7 @@ test('a guide that shows a call shows it in every language', () => {
     [
       'docs/guides/subscriptions.md',
       'docs/guides/webhooks.md',
-      'docs/introducao.md',
+      'docs/introduction.md',
       'docs/start.md',
     ],
   )
@@ -102,7 +102,7 @@ async function runCurl(page: Page, { key }: Client): Promise<string> {
   const exported = [own ?? `export VINTEM_KEY=${key}`]
   const answers: Any[] = []
   for (const part of programOf(page, 'curl').trim().split(/\n\n+/)) {
-    const fields = [...part.matchAll(/^export (\w+)=.*….*# (?:the|its|o) (\w+)/gm)]
+    const fields = [...part.matchAll(/^export (\w+)=.*….*# (?:the|its) (\w+)/gm)]
     for (const [, name, field] of fields) {
       const value = String(answers.at(-1).data[field!]).replace(api.app.publicUrl, api.url)
       exported.push(`export ${name}='${value}'`)
@@ -161,7 +161,7 @@ const MISSED = 'expired expired'
 
 /** What the samples of a page print. */
 const PRINTED: Record<string, string[]> = {
-  'docs/introducao.md': ['…', 'completed paid'],
+  'docs/introduction.md': ['…', 'completed paid'],
   'docs/start.md': [
     '…',
     'completed paid',

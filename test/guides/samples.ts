@@ -18,11 +18,9 @@ const ONE = Object.entries(LANGUAGES)
   .map(([name, lang]) => `\\*\\*${name}\\*\\*\\n\\n${FENCE}${lang}\\n([\\s\\S]*?)${FENCE}\\n`)
   .join('\\n')
 
-/** The pages of the guides. A decision has no samples, and a translation has those of its page. */
-export const PAGES: Page[] = globSync('docs/**/*.md', {
-  cwd: ROOT,
-  exclude: ['docs/decisions/**', 'docs/pt/**'],
-})
+/** The pages in English; those in Portuguese have the same samples. A decision has none. */
+const OTHERS = ['docs/decisions/**', 'docs/pt/**']
+export const PAGES: Page[] = globSync('docs/**/*.md', { cwd: ROOT, exclude: OTHERS })
   .sort()
   .map((path) => {
     const text = readFileSync(join(ROOT, path), 'utf8')

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { request as send } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
@@ -70,9 +70,20 @@ describe('the machine', () => {
     const [secret, dataDir] = [join(folder, 'secret.key'), join(folder, 'data')]
     writeFileSync(secret, 'x', { mode: 0o600 })
     mkdirSync(dataDir, { mode: 0o700 })
-    const look = () => inspectRights({ dataDir, local: false }, [secret])
+    const accounts = { users: join(folder, 'passwd'), groups: join(folder, 'group') }
+    const gid = statSync(secret).gid
+    const look = () => inspectRights({ dataDir, local: false }, [secret], accounts)
     isSilent(look())
     chmodSync(secret, 0o640)
+    says(look(), 'failed', /can read .*secret\.key: chmod 600/)
+    // The recipe's file of root, in the group of the service's user.
+    writeFileSync(accounts.users, `root:x:0:${gid + 1}:::\nvintem:x:999:${gid}:::\n`)
+    writeFileSync(accounts.groups, `vintem:x:${gid}:\n`)
+    isSilent(look())
+    writeFileSync(accounts.groups, `vintem:x:${gid}:vintem,guest\n`)
+    says(look(), 'failed', /can read .*secret\.key: chmod 600/)
+    writeFileSync(accounts.groups, `vintem:x:${gid}:\n`)
+    chmodSync(secret, 0o604)
     says(look(), 'failed', /can read .*secret\.key: chmod 600/)
     chmodSync(secret, 0o602)
     says(look(), 'failed', /can change .*secret\.key: chmod go-w/)

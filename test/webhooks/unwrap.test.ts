@@ -3,14 +3,15 @@ import { test } from 'node:test'
 import { Webhook } from 'standardwebhooks'
 import {
   type RefusalReason,
+  signWebhook,
   unwrapWebhook,
   type WebhookEvent,
   WebhookVerificationError,
 } from '../../packages/client/src/webhooks.js'
 import { headersOf, signerOf } from '../../src/core/deliveries/signing.ts'
-import type { EVENTS, EventType } from '../../src/core/events.ts'
+import { type AnyEventType, EVENTS, type EventType, TEST_EVENT } from '../../src/core/events.ts'
 import { makeSecret } from '../../src/core/webhooks/rules.ts'
-import { newId } from '../../src/lib/ids.ts'
+import { fromPublic, newId } from '../../src/lib/ids.ts'
 import { makeReceiver } from '../support/webhooks.ts'
 import { openShop } from './shop.ts'
 
@@ -59,6 +60,40 @@ test('a real delivery verifies, by us and by the library of Standard Webhooks', 
 test('what we sign is what the library of Standard Webhooks signs', async () => {
   const signed = headers['webhook-signature']
   assert.equal(new Webhook(secret).sign(headers['webhook-id']!, now, body), signed)
+})
+
+test('for tests, the client signs what the server would send', async () => {
+  const secrets = [secret, makeSecret()]
+  const types = Object.entries({ ...EVENTS, [TEST_EVENT]: 'Webhook.Test' })
+  assert.ok(types.length > 20)
+  for (const [type, name] of types) {
+    const eventId = newId()
+    const text = JSON.stringify({ event: name, charge: { id: 'charge_pão' } })
+    for (const valid of [secrets, secrets.slice(0, 1)]) {
+      const ours = headersOf({
+        eventId,
+        deliveryId: 'dlv_1',
+        type: type as AnyEventType,
+        mode: 'live',
+        body: text,
+        now,
+        signers: valid.map(signerOf),
+      })
+      const options = { id: ours['webhook-id'], now, mode: 'live' } as const
+      const { body: sent, headers } = await signWebhook(JSON.parse(text), valid, options)
+      const { 'x-webhook-delivery': delivery, ...others } = headers
+      assert.deepEqual({ ...others, 'x-webhook-delivery': 'dlv_1' }, { ...ours })
+      assert.match(delivery!, /^[\w+/-]{20,}$/)
+      assert.equal(sent, text)
+    }
+  }
+  const made = await signWebhook(event, secret)
+  assert.equal(made.headers['x-webhook-mode'], 'sandbox')
+  assert.ok(fromPublic('evt', made.headers['webhook-id']!))
+  assert.deepEqual(await unwrapWebhook(made.body, made.headers, secret), event)
+  const old = await signWebhook(event, secret, { now: new Date(Date.now() - 600_000) })
+  await refuses('too-old', () => unwrapWebhook(old.body, old.headers, secret))
+  await assert.rejects(() => signWebhook(event, 'whsec_x'), /^TypeError: secret: /)
 })
 
 test('headers are read from Headers, from Node and from plain objects in any case', async () => {

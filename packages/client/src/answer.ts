@@ -5,6 +5,8 @@ export type WithResponse<T> = {
   headers: Headers
   /** Finds the request in the log of the server. */
   requestId: string | null
+  /** The fields of the body that the server does not know and has left out, such as `customer.nmae`. */
+  ignoredFields: string[]
 }
 
 /** Like that of a promise, so that a handler may name the type it expects. */
@@ -67,13 +69,24 @@ export class List<T> extends Answer<T[]> implements AsyncIterable<T> {
     }
   }
 
+  /** The first records, read page after page, as one array. */
+  async autoPagingToArray({ limit }: { limit: number }): Promise<T[]> {
+    if (!(limit >= 1)) throw new TypeError('limit: must be at least 1')
+    const records: T[] = []
+    for await (const record of this) {
+      records.push(record)
+      if (records.length >= limit) break
+    }
+    return records
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<T, void, undefined> {
     for await (const page of this.pages()) yield* page
   }
 }
 
 /** Where the next page starts. The link has the public address of the server, which is not used. */
-function nextCursor(headers: Headers): string | null {
+export function nextCursor(headers: Headers): string | null {
   const [, search] = /<[^>?]*\?([^>]*)>; *rel="next"/.exec(headers.get('link') ?? '') ?? []
   return search === undefined ? null : new URLSearchParams(search).get('after')
 }

@@ -1,7 +1,10 @@
 import type { Answer, List } from './answer.ts'
+import type { VintemError } from './errors.ts'
 
 /** What one call may have otherwise than the client. */
 export type CallOptions = {
+  /** Instead of the key of the client, for who works for several companies. */
+  key?: string | undefined
   /** Instead of one that the client makes. The same key and request act once within 24 hours. */
   idempotencyKey?: string | undefined
   /** Ends the call with the reason of the signal. */
@@ -17,6 +20,41 @@ export type CallOptions = {
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 export type Parts = { query?: object | undefined; body?: object | undefined }
+
+/** One attempt of a call, as a hook sees it. */
+export type SentRequest = {
+  method: Method
+  url: URL
+  /** The API key is one of them: do not log them all. */
+  headers: Headers
+  /** JSON, or null. */
+  body: string | null
+  /** How often it was tried before. */
+  attempt: number
+}
+
+/** How an attempt has ended. */
+export type ReceivedResponse = {
+  request: SentRequest
+  /** The HTTP status; null if there was no answer. */
+  status: number | null
+  headers: Headers | null
+  requestId: string | null
+  /** Fields of the body that the server does not know and has left out. */
+  ignoredFields: string[]
+  /** Milliseconds from the request to the last byte of the answer. */
+  latency_ms: number
+  /** What the call fails with, unless it is tried again. */
+  error: VintemError | null
+}
+
+/** Called for each attempt. If one throws, the call fails with that and is not tried again. */
+export type Hooks = {
+  /** Before it is sent. Headers that are set here are sent. */
+  onRequest?: ((request: SentRequest) => void | Promise<void>) | undefined
+  /** After its answer was read, or there was none. */
+  onResponse?: ((response: ReceivedResponse) => void | Promise<void>) | undefined
+}
 
 /** What resources send their requests with. */
 export type Caller = {

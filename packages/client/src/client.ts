@@ -1,14 +1,14 @@
 import { Answer, List } from './answer.ts'
-import type { Caller, CallOptions, Method, Parts } from './call.ts'
+import type { Caller, CallOptions, Hooks, Method, Parts } from './call.ts'
 import {
   type ApiVersion,
   LATEST_VERSION,
   type LatestVersion,
   Resources,
 } from './generated/resources.ts'
-import { type Settings, send } from './send.ts'
+import { checkKey, type Settings, send } from './send.ts'
 
-export type VintemOptions<V extends ApiVersion = LatestVersion> = {
+export type VintemOptions<V extends ApiVersion = LatestVersion> = Hooks & {
   /** Where the service is, such as https://pay.example.com. */
   url: string
   /** The API key, `vk_…`. It is as good as the money: never give it to a browser of others. */
@@ -24,6 +24,11 @@ export type VintemOptions<V extends ApiVersion = LatestVersion> = {
   retries?: number | undefined
   /** Instead of the global one. */
   fetch?: typeof fetch | undefined
+  /**
+   * Whether a call fails with an IgnoredFieldsError if the server has left out fields that it does
+   * not know. By default where NODE_ENV is not `production`; never where there is no environment.
+   */
+  strict?: boolean | undefined
 }
 
 /** The client of a company: `new Vintem({ url, key })`. */
@@ -81,6 +86,9 @@ function settingsOf({
   timeout_ms = 60_000,
   retries = 2,
   fetch: own,
+  strict,
+  onRequest,
+  onResponse,
 }: VintemOptions<ApiVersion>): Settings {
   // Called through a variable: browsers refuse a fetch that belongs to another object.
   const fetchAny: typeof fetch = own ?? ((input, init) => fetch(input, init))
@@ -91,6 +99,9 @@ function settingsOf({
     timeout_ms,
     retries,
     fetch: fetchAny,
+    strict,
+    onRequest,
+    onResponse,
   }
 }
 
@@ -108,10 +119,4 @@ function parseUrl(text: string): URL | null {
   } catch {
     return null
   }
-}
-
-/** The key is never part of a message. */
-function checkKey(key: string): string {
-  if (typeof key === 'string' && /^[\x21-\x7e]+$/.test(key)) return key
-  throw new TypeError('key: must be an API key, vk_…, without spaces or line ends')
 }

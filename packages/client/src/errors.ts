@@ -1,3 +1,4 @@
+import type { WithResponse } from './answer.ts'
 import type { ErrorCode } from './generated/resources.ts'
 
 /** One violation, as the API lists it. */
@@ -10,7 +11,13 @@ export type ErrorItem = {
 }
 
 /** A code of the API, of a newer server too, or one of the client itself. */
-export type Code = ErrorCode | 'connection_failed' | 'timeout' | 'unreadable_answer' | (string & {})
+export type Code =
+  | ErrorCode
+  | 'connection_failed'
+  | 'timeout'
+  | 'unreadable_answer'
+  | 'ignored_fields'
+  | (string & {})
 
 export type ErrorDetails = {
   message: string
@@ -83,6 +90,28 @@ export class HeadersTooLargeError extends VintemError {}
 export class ServerError extends VintemError {}
 /** 503: the bank or the database cannot be reached. */
 export class UnavailableError extends ServerError {}
+
+/**
+ * The call was carried out, and the server has left out fields of the body that it does not know:
+ * they are mistyped, or newer than the server. Thrown only in strict mode.
+ */
+export class IgnoredFieldsError extends VintemError {
+  /** Their paths, such as `customer.nmae`. A list that is cut off ends with `...`. */
+  readonly fields: string[]
+  /** What the server has answered. */
+  readonly data: unknown
+
+  constructor(
+    what: string,
+    { data, status, headers, requestId, ignoredFields }: WithResponse<unknown>,
+  ) {
+    const fields = ignoredFields.join(', ')
+    const message = `${what} was carried out without ${fields}: the server knows no such field`
+    super({ message, code: 'ignored_fields', status, requestId, headers })
+    this.fields = ignoredFields
+    this.data = data
+  }
+}
 
 /** Any other status from 500 on is a ServerError, and the rest a VintemError. */
 const CLASSES: Record<number, typeof VintemError> = {

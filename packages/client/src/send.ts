@@ -1,8 +1,9 @@
 import type { WithResponse } from './answer.ts'
-import type { CallOptions, Method } from './call.ts'
+import type { CallOptions, Hooks, Method, SentRequest } from './call.ts'
 import {
   ConnectionError,
   errorOf,
+  IgnoredFieldsError,
   RateLimitError,
   RequestTimeoutError,
   ServerError,
@@ -11,13 +12,14 @@ import {
 } from './errors.ts'
 import { randomName } from './web-crypto.js'
 
-export type Settings = {
+export type Settings = Hooks & {
   url: string
   key: string
   version: string
   timeout_ms: number
   retries: number
   fetch: typeof fetch
+  strict: boolean | undefined
 }
 
 export type Request = { method: Method; path: string; query: object; body: object | undefined }
@@ -37,13 +39,17 @@ export async function send<T>(
   options: CallOptions,
 ): Promise<WithResponse<T>> {
   const { signal, retries = settings.retries, timeout_ms = settings.timeout_ms } = options
+  const { method } = request
   const url = addressOf(settings, request)
   const headers = await headersOf(settings, request, options)
   const body = request.body === undefined ? null : JSON.stringify(request.body)
-  const init: RequestInit = { method: request.method, headers, body, redirect: 'manual' }
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await sendOnce<T>(settings, url, init, timeout_ms, signal)
+      const sent = { method, url, headers, body, attempt }
+      const answer = await attend(settings, sent, () =>
+        sendOnce<T>(settings, sent, timeout_ms, signal),
+      )
+      return accept(settings, sent, answer)
     } catch (error) {
       if (signal?.aborted) throw signal.reason
       if (error instanceof VintemError) error.idempotencyKey = headers.get('idempotency-key')
@@ -53,6 +59,56 @@ export async function send<T>(
     }
   }
 }
+
+/** One attempt between its hooks. */
+async function attend<T>(
+  { onRequest, onResponse }: Settings,
+  request: SentRequest,
+  sendIt: () => Promise<WithResponse<T>>,
+): Promise<WithResponse<T>> {
+  await onRequest?.(request)
+  if (onResponse === undefined) return sendIt()
+  const start_ms = performance.now()
+  const end = async (how: WithResponse<T> | VintemError) => {
+    const error = how instanceof VintemError ? how : null
+    const { status, headers, requestId } = how
+    const latency_ms = performance.now() - start_ms
+    const ignoredFields = ignoredIn(headers)
+    await onResponse({ request, status, headers, requestId, ignoredFields, latency_ms, error })
+  }
+  let answer: WithResponse<T>
+  try {
+    answer = await sendIt()
+  } catch (error) {
+    if (error instanceof VintemError) await end(error)
+    throw error
+  }
+  await end(answer)
+  return answer
+}
+
+/** The answer, unless the server has left out fields and that counts as a fault. */
+function accept<T>(
+  { strict }: Settings,
+  { method, url }: SentRequest,
+  answer: WithResponse<T>,
+): WithResponse<T> {
+  if (answer.ignoredFields.length === 0 || !(strict ?? isStrictByDefault())) return answer
+  throw new IgnoredFieldsError(`${method} ${url.pathname}`, answer)
+}
+
+/** It is asked only if it matters: some runtimes ask their user before a program may know. */
+function isStrictByDefault(): boolean {
+  try {
+    const { env } = (globalThis as { process?: { env?: Record<string, string> } }).process ?? {}
+    return env !== undefined && env.NODE_ENV !== 'production'
+  } catch {
+    return false
+  }
+}
+
+const ignoredIn = (headers: Headers | null): string[] =>
+  headers?.get('x-ignored-fields')?.split(', ') ?? []
 
 function addressOf({ url }: Settings, { path, query }: Request): URL {
   const address = new URL(url + path)
@@ -70,7 +126,7 @@ async function headersOf(
   const headers = new Headers(options.headers)
   headers.set('accept', 'application/json')
   headers.set('user-agent', USER_AGENT)
-  headers.set('x-api-key', key)
+  headers.set('x-api-key', options.key === undefined ? key : checkKey(options.key))
   headers.set('x-api-version', version)
   if (body !== undefined) headers.set('content-type', 'application/json')
   if (method !== 'GET') {
@@ -79,11 +135,16 @@ async function headersOf(
   return headers
 }
 
+/** The key is never part of a message. */
+export function checkKey(key: string): string {
+  if (typeof key === 'string' && /^[\x21-\x7e]+$/.test(key)) return key
+  throw new TypeError('key: must be an API key, vk_…, without spaces or line ends')
+}
+
 /** One attempt, ended by the caller's signal or when its time is over. */
 async function sendOnce<T>(
   { fetch, version }: Settings,
-  url: URL,
-  init: RequestInit,
+  { method, url, headers, body }: SentRequest,
   timeout_ms: number,
   signal: AbortSignal | undefined,
 ): Promise<WithResponse<T>> {
@@ -98,7 +159,8 @@ async function sendOnce<T>(
     Math.min(timeout_ms, LONGEST_TIMER_MS),
   )
   signal?.addEventListener('abort', end)
-  const what = `${init.method} ${url.origin}${url.pathname}`
+  const what = `${method} ${url.origin}${url.pathname}`
+  const init: RequestInit = { method, headers, body, redirect: 'manual' }
   try {
     if (signal?.aborted) throw signal.reason
     const response = await fetch(url, { ...init, signal: ending.signal })
@@ -120,6 +182,7 @@ async function sendOnce<T>(
 function read<T>(response: Response, text: string, version: string, what: string): WithResponse<T> {
   const { status, headers } = response
   const requestId = headers.get('x-request-id')
+  const ignoredFields = ignoredIn(headers)
   // A redirect is not followed, because it would take the key to another server.
   if (response.type === 'opaqueredirect' || (status >= 300 && status < 400)) {
     const message = `${what}: the server redirects to another address; set url to that one`
@@ -128,14 +191,14 @@ function read<T>(response: Response, text: string, version: string, what: string
   const body = parse(text)
   if (!response.ok) throw errorOf(status, headers, body)
   if (headers.get('content-type')?.startsWith('text/csv')) {
-    return { data: text as T, status, headers, requestId }
+    return { data: text as T, status, headers, requestId, ignoredFields }
   }
   const data = dataOf(body, version)
   if (data === undefined) {
     const message = `${what}: the answer is none of Vintém; is this its address?`
     throw new ConnectionError({ message, code: 'unreadable_answer', status, requestId, headers })
   }
-  return { data: data as T, status, headers, requestId }
+  return { data: data as T, status, headers, requestId, ignoredFields }
 }
 
 function parse(text: string): unknown {

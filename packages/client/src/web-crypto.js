@@ -15,5 +15,9 @@ export async function webCrypto() {
 /** 128 random bits in hexadecimal. */
 export async function randomName() {
   const bytes = (await webCrypto()).getRandomValues(new Uint8Array(16))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return toHex(bytes)
 }
+
+/** @param {Uint8Array} bytes */
+export const toHex = (bytes) =>
+  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')

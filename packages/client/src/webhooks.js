@@ -22,8 +22,16 @@
  *   too, if it is there. `x-webhook-signature` alone signs no time, so that a copy of the request
  *   is always accepted: choose it only where a proxy removes the other headers, and store what you
  *   have handled.
+ *
+ * @typedef {object} SignOptions What a delivery says about itself.
+ * @property {string} [id] The id of the event, `webhook-id`: a new one.
+ * @property {Date} [now] When it is sent: now.
+ * @property {'live' | 'dev' | 'sandbox'} [mode] Whether it is money: `sandbox`.
+ *
+ * @typedef {{ body: string, headers: Record<string, string> }} SignedWebhook A request as it is
+ *   sent: POST the body with these headers.
  */
-import { webCrypto } from './web-crypto.js'
+import { randomName, toHex, webCrypto } from './web-crypto.js'
 
 const TOLERANCE_S = 5 * 60
 /** Padding may be left out. */
@@ -75,6 +83,68 @@ export async function unwrapWebhook(rawBody, headers, secret, options = {}) {
 }
 
 /**
+ * Makes a delivery as the server sends it, for tests of receivers.
+ *
+ * @param {WebhookEvent | string} event what is sent; a text is sent as it is
+ * @param {string | readonly string[]} secret that of the webhook; while it is rotated both, the new
+ *   one first
+ * @param {SignOptions} [options]
+ * @returns {Promise<SignedWebhook>}
+ */
+export async function signWebhook(event, secret, options = {}) {
+  const {
+    now = new Date(),
+    mode = 'sandbox',
+    id = `evt_0${(await randomName()).slice(0, 25)}`,
+  } = options
+  const secrets = checkSecrets(secret)
+  const body = typeof event === 'string' ? event : JSON.stringify(event)
+  const seconds = String(Math.floor(now.getTime() / 1000))
+  const plain = secrets.map((one) => new TextEncoder().encode(one))
+  const [newest = '', previous] = await signaturesOf(plain, body, toHex)
+  const standard = await signaturesOf(secrets.map(keyOf), `${id}.${seconds}.${body}`, toBase64)
+  const headers = {
+    'content-type': 'application/json; charset=utf-8',
+    'user-agent': 'Vintem-Webhooks/1',
+    'x-webhook-event': nameOf(body),
+    'x-webhook-mode': mode,
+    'x-webhook-delivery': toBase64(new TextEncoder().encode(id)).replace(/=+$/, ''),
+    'x-webhook-timestamp': now.toISOString(),
+    'x-webhook-signature': `sha256=${newest}`,
+    ...(previous === undefined ? {} : { 'x-webhook-signature-previous': `sha256=${previous}` }),
+    'webhook-id': id,
+    'webhook-timestamp': seconds,
+    'webhook-signature': standard.map((one) => `v1,${one}`).join(' '),
+  }
+  return { body, headers }
+}
+
+/**
+ * The name to which webhooks subscribe: `charge.paid` of `Charge.Paid`.
+ * @param {string} body
+ */
+function nameOf(body) {
+  const [, event = ''] = /^\{"event":"([\w.]+)"/.exec(body) ?? []
+  return event.toLowerCase()
+}
+
+/**
+ * @param {Uint8Array<ArrayBuffer>[]} keys
+ * @param {string} text
+ * @param {(bytes: Uint8Array) => string} write
+ */
+async function signaturesOf(keys, text, write) {
+  const { subtle } = await webCrypto()
+  const signed = new TextEncoder().encode(text)
+  return Promise.all(
+    keys.map(async (bytes) => {
+      const key = await subtle.importKey('raw', bytes, HMAC, false, ['sign'])
+      return write(new Uint8Array(await subtle.sign('HMAC', key, signed)))
+    }),
+  )
+}
+
+/**
  * By the headers of Standard Webhooks, which sign id, time and body. The key is the decoded base64
  * of the secret.
  * @param {string[]} secrets
@@ -95,8 +165,7 @@ async function verifyStamped(secrets, headers, body, { now, toleranceSeconds }) 
   const signed = new Uint8Array(stamp.length + body.length)
   signed.set(stamp)
   signed.set(body, stamp.length)
-  const keys = secrets.map((secret) => fromBase64(secret.slice('whsec_'.length)))
-  await checkSignature(keys, signatures, signed)
+  await checkSignature(secrets.map(keyOf), signatures, signed)
 }
 
 /**
@@ -201,6 +270,12 @@ export function isWebhookSecret(text) {
   // 24 to 64 bytes. No base64 has one character more than a multiple of four.
   return base64 !== '' && base64.length % 4 !== 1
 }
+
+/** @param {string} secret */
+const keyOf = (secret) => fromBase64(secret.slice('whsec_'.length))
+
+/** @param {Uint8Array} bytes */
+const toBase64 = (bytes) => btoa(String.fromCharCode(...bytes))
 
 /** @param {string} text */
 const fromBase64 = (text) =>

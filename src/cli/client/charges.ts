@@ -4,18 +4,21 @@ import { CHARGE_STATUSES, PIX_LIFETIME_S } from '../../core/charges/rules.ts'
 import { formatReais } from '../../lib/money.ts'
 import type { Answer, Command } from '../command.ts'
 import { connect, connectionOptions } from './connection.ts'
-import { asTyped } from './faults.ts'
-import { given, limitOption, pageOf, readCents, readLimit, readWhole, take } from './input.ts'
+import {
+  given,
+  inOptions,
+  limitOption,
+  pageOf,
+  REPEAT,
+  readCents,
+  readLimit,
+  readWhole,
+  take,
+} from './input.ts'
 import { cell, factsOf, localTime, tableOf } from './output.ts'
 
 const CHARGE = 'charge_01k4d5cjd4fv8sgzq9bqyr0vzj'
 const QR = { qr: { help: 'draw the QR code, to be paid from the screen' } }
-const REPEAT = {
-  'idempotency-key': {
-    value: 'TEXT',
-    help: 'makes it safe to run the command again: it acts once',
-  },
-}
 
 const list: Command = {
   name: 'charges list',
@@ -68,7 +71,8 @@ const show: Command = {
     const id = args.operands[0]!
     const charge = await vintem.charges.get(id)
     const refunds = charge.refunded ? await take(vintem.refunds.list(id), 100) : []
-    const text = `${describe(charge)}${refundTable(refunds)}${draw(charge, args.switches)}`
+    const table = refunds.length > 0 ? `\n${refundTable(refunds, '')}` : ''
+    const text = `${describe(charge)}${table}${draw(charge, args.switches)}`
     return { json: { ...charge, refunds }, text }
   },
 }
@@ -95,8 +99,7 @@ function describe(charge: Charge): string {
   ])
 }
 
-function refundTable(refunds: Refund[]): string {
-  if (refunds.length === 0) return ''
+function refundTable(refunds: Refund[], none: string): string {
   const rows = refunds.map(({ id, value, status, createdAt, comment }) => [
     id,
     formatReais(value),
@@ -104,26 +107,11 @@ function refundTable(refunds: Refund[]): string {
     localTime(createdAt),
     cell(comment),
   ])
-  return `\n${tableOf(['REFUND ID', 'AMOUNT', 'STATUS', 'CREATED', 'COMMENT'], rows, '')}`
+  return tableOf(['REFUND ID', 'AMOUNT', 'STATUS', 'CREATED', 'COMMENT'], rows, none)
 }
 
 const draw = ({ brCode }: { brCode?: string | undefined }, switches: Set<string>): string =>
   switches.has('qr') && brCode ? `\n${encodeQR(brCode, 'ascii')}\n` : ''
-
-/** The option for each field of a new charge. */
-const OPTION_OF: Record<string, string> = {
-  'customer.name': 'name',
-  'customer.taxId': 'tax-id',
-  'customer.email': 'email',
-  'customer.phone': 'phone',
-  externalId: 'external-id',
-  expiresIn: 'expires-in',
-  value: 'amount',
-}
-
-/** Runs a request. Its faults then name the options that were typed. */
-const inOptions = <R>(request: PromiseLike<R>): Promise<R> =>
-  asTyped(request, (field) => `--${OPTION_OF[field] ?? field}`)
 
 const create: Command = {
   name: 'charges create',
@@ -210,7 +198,7 @@ const refund: Command = {
     const body = given({ value: readCents(options, 'amount'), comment: options.comment })
     const idempotencyKey = options['idempotency-key']
     const made = connect(args).refunds.create(args.operands[0]!, body, { idempotencyKey })
-    const started = await inOptions(made)
+    const started = await inOptions(made, { value: 'amount' })
     return {
       json: started,
       text: `The refund ${started.id} of ${formatReais(started.value)} is ${started.status}.\n`,
@@ -218,4 +206,18 @@ const refund: Command = {
   },
 }
 
-export const chargeCommands = [list, show, create, pay, cancel, refund]
+const listRefunds: Command = {
+  name: 'refunds list',
+  summary: 'List the refunds of a charge, newest first.',
+  example: `vintem refunds list ${CHARGE}`,
+  operands: ['charge-id'],
+  options: { ...connectionOptions, ...limitOption('refunds') },
+  async run(args) {
+    const limit = readLimit(args)
+    const refunds = connect(args).refunds.list(args.operands[0]!, { limit: pageOf(limit) })
+    const found = await take(refunds, limit)
+    return { json: found, text: refundTable(found, 'No refunds.') }
+  },
+}
+
+export const chargeCommands = [list, show, create, pay, cancel, refund, listRefunds]

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { Vintem } from '../../../packages/client/src/index.ts'
+import { type ReceivedResponse, Vintem } from '../../../packages/client/src/index.ts'
 import { type Args, ClientFault, type Option, UsageFault } from '../command.ts'
 import { type ClientEnvironment, readEnvironment } from './environment.ts'
+import { plain } from './output.ts'
 import { checkedKey, checkedUrl, readProfiles, savedTarget, type Target } from './profiles.ts'
 
 /** The options of every command that asks a server. */
@@ -16,7 +17,14 @@ export const connectionOptions = {
 
 /** The client of the server that was named. No database is opened. */
 export function connect(args: Args): Vintem {
-  return new Vintem({ ...targetOf(args), timeout_ms: 30_000 })
+  return new Vintem({ ...targetOf(args), timeout_ms: 30_000, strict: false, onResponse: warn })
+}
+
+/** What was sent has been carried out, so that is not the place to fail. */
+function warn({ ignoredFields }: ReceivedResponse): void {
+  if (ignoredFields.length === 0) return
+  const names = plain(ignoredFields.join(', '))
+  process.stderr.write(`The server knows no such field and has left it out: ${names}.\n`)
 }
 
 /**

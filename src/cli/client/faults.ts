@@ -32,7 +32,7 @@ export async function asTyped<R>(
   } catch (error) {
     if (!(error instanceof VintemError) || error.code !== 'invalid_value') throw error
     const faults = error.errors.map(({ description }) =>
-      description.replace(/^[\w.]+(?=:)/, typedAs),
+      description.replace(/^[\w.[\]]+(?=:)/, typedAs),
     )
     throw new ClientFault(faults.map(asSentence).join('\n'))
   }

@@ -1,10 +1,39 @@
+import type { List } from '../../../packages/client/src/index.ts'
 import { type Args, ClientFault, type Option } from '../command.ts'
+import { asTyped } from './faults.ts'
 
 export const limitOption = (what: string): { limit: Option } => ({
   limit: { value: 'NUMBER', help: `at most so many ${what} (default 20)` },
 })
 
 export const readLimit = ({ options }: Args): number => readWhole(options, 'limit', 1, 10_000) ?? 20
+
+/** The option of commands that make something. */
+export const REPEAT = {
+  'idempotency-key': {
+    value: 'TEXT',
+    help: 'makes it safe to run the command again: it acts once',
+  },
+}
+
+/**
+ * Runs a request. Its faults then name the options that were typed: --tax-id in place of
+ * customer.taxId. `others` has those that are called otherwise than their field.
+ */
+export const inOptions = <R>(
+  request: PromiseLike<R>,
+  others: Record<string, string> = {},
+): Promise<R> =>
+  asTyped(request, (path) => {
+    const field = path.replace(/\[\d+\]/g, '')
+    return `--${others[field] ?? optionOf(field)}`
+  })
+
+const optionOf = (field: string): string =>
+  field
+    .split('.')
+    .at(-1)!
+    .replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
 /** A whole number that was typed. Undefined if it was not. */
 export function readWhole(
@@ -36,14 +65,8 @@ export function readList(text: string): string[] {
 }
 
 /** The first records of a list. Pages are read only as far as they are needed. */
-export async function take<T>(list: AsyncIterable<T>, count: number): Promise<T[]> {
-  const taken: T[] = []
-  for await (const record of list) {
-    taken.push(record)
-    if (taken.length >= count) break
-  }
-  return taken
-}
+export const take = <T>(list: List<T>, limit: number): Promise<T[]> =>
+  list.autoPagingToArray({ limit })
 
 /** So many records of a page are asked for. */
 export const pageOf = (count: number): number => Math.min(count, 100)

@@ -6,18 +6,16 @@ import { RETURN_REASONS, type ReturnReason } from '../../provider/port.ts'
 import { type Answer, ClientFault, columns } from '../command.ts'
 import { asTyped, textOfClientFault } from './faults.ts'
 import { localTime, plain } from './output.ts'
-import * as steps from './trigger-steps.ts'
 import {
   type BodySchema,
-  type Made,
   readSet,
   type SetFields,
   type Settable,
-  type Stage,
-  type Step,
   settableFields,
   withSet,
-} from './trigger-steps.ts'
+} from './set-fields.ts'
+import type { Made, Stage, Step } from './trigger-steps.ts'
+import * as steps from './trigger-steps.ts'
 
 /** What is done so that an event happens, and what of that the event is about. */
 export type Scenario = {

@@ -5,7 +5,7 @@ import { render } from '../html.ts'
 import { readArticle } from './markdown.ts'
 
 const resolve = (href: string) => (href.startsWith('#') ? href : null)
-const show = (markdown: string) => render(readArticle(markdown, resolve).body)
+const show = (markdown: string) => render(readArticle(markdown).show({ resolve }))
 
 test('markup in a file is shown as text, and a comment is left out', () => {
   assert.equal(
@@ -32,7 +32,7 @@ test('blocks of code in several languages are tabs, and one alone is not', () =>
 })
 
 test('headings have the anchors of code hosts', () => {
-  const { headings } = readArticle('# T\n\n## `GET /event`, é\n\n## Verify\n\n### Verify', resolve)
+  const { headings } = readArticle('# T\n\n## `GET /event`, é\n\n## Verify\n\n### Verify')
   assert.deepEqual(
     headings.map(({ id }) => id),
     ['get-event-é', 'verify', 'verify-1'],

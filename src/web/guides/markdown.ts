@@ -6,10 +6,20 @@ type Heading = { id: string; text: string; depth: number }
 /** What is between two headings, as text. */
 export type Section = { id: string | null; heading: string; text: string }
 
-export type Article = { title: string; body: Html; headings: Heading[]; sections: Section[] }
+export type Article = {
+  title: string
+  headings: Heading[]
+  sections: Section[]
+  /** The code of its samples. */
+  samples: string[]
+  show(options: { resolve: Resolve; anchors?: Anchors }): Html
+}
 
 /** Where a link of the file goes, or null if there is no such page. Then it is shown as text. */
 type Resolve = (href: string) => string | null
+
+/** More names of headings, by the names that they have. */
+export type Anchors = Map<string, string>
 
 /** Samples of the same in several languages are shown as tabs, in this order. */
 const LANGUAGES = ['curl', 'TypeScript', 'Python', 'PHP']
@@ -18,18 +28,28 @@ const LANGUAGES = ['curl', 'TypeScript', 'Python', 'PHP']
  * A file of Markdown as a page. Every text is escaped by the template, and markup in the file is
  * shown as text.
  */
-export function readArticle(markdown: string, resolve: Resolve): Article {
+export function readArticle(markdown: string): Article {
   const tokens = marked.lexer(markdown)
   const headings = headingsOf(tokens)
-  const show = createShow(headings, resolve)
   const title = headings.get(tokens.find(isHeading) as Tokens.Heading)?.text ?? ''
   const shown = [...headings.values()].filter(({ depth }) => depth > 1)
   return {
     title,
-    body: html`${show(tokens)}`,
     headings: shown,
     sections: sectionsOf(tokens, headings, title),
+    samples: samplesIn(tokens),
+    show: ({ resolve, anchors = new Map() }) =>
+      html`${createShow(headings, resolve, anchors)(tokens)}`,
   }
+}
+
+/** Also those in a list or a quote. */
+function samplesIn(tokens: Token[]): string[] {
+  const samples: string[] = []
+  marked.walkTokens(tokens, (token) => {
+    if (token.type === 'code') samples.push(token.text)
+  })
+  return samples
 }
 
 const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading'
@@ -71,6 +91,8 @@ function plainTextOf(token: Token): string {
       return (token as Tokens.List).items.map((item) => plainText(item.tokens)).join(' ')
     case 'code':
       return ''
+    case 'html':
+      return isComment(token.raw) ? '' : token.raw
     case 'space':
     case 'br':
       return ' '
@@ -95,7 +117,7 @@ function sectionsOf(tokens: Token[], headings: Headings, title: string): Section
 
 type Show = (tokens: Token[] | undefined) => Shown
 
-function createShow(headings: Headings, resolve: Resolve): Show {
+function createShow(headings: Headings, resolve: Resolve, anchors: Anchors): Show {
   let groups = 0
   const show: Show = (tokens = []) => {
     const shown: Shown[] = []
@@ -106,7 +128,12 @@ function createShow(headings: Headings, resolve: Resolve): Show {
         shown.push(tabs(samples, `sample-${groups}`))
         i = samples.at(-1)!.end
       } else {
-        shown.push(showToken(tokens[i]!, show, headings, resolve))
+        const token = tokens[i]!
+        shown.push(
+          token.type === 'heading'
+            ? showHeading(token as Tokens.Heading, show, headings, anchors)
+            : showToken(token, show, resolve),
+        )
       }
     }
     return shown
@@ -154,13 +181,8 @@ function tabs(samples: Sample[], group: string): Html {
 /** It can be reached by keys, because it may have to be scrolled. */
 const block = (code: string): Html => html`<pre tabindex="0"><code>${code}</code></pre>\n`
 
-function showToken(token: Token, show: Show, headings: Headings, resolve: Resolve): Shown {
+function showToken(token: Token, show: Show, resolve: Resolve): Shown {
   switch (token.type) {
-    case 'heading': {
-      const heading = headings.get(token as Tokens.Heading)
-      // One in a quote or a list is no heading of the page.
-      return heading ? showHeading(heading) : html`<p>${show(token.tokens)}</p>\n`
-    }
     case 'paragraph':
       return html`<p>${show(token.tokens)}</p>\n`
     case 'code':
@@ -204,9 +226,19 @@ function showInline(token: Token, show: Show): Shown {
 const isComment = (text: string): boolean => /^<!--[\s\S]*-->\s*$/.test(text)
 
 /** A heading is a link to itself, so that its address can be copied. */
-function showHeading({ id, text, depth }: Heading): Html {
+function showHeading(
+  token: Tokens.Heading,
+  show: Show,
+  headings: Headings,
+  anchors: Anchors,
+): Html {
+  const heading = headings.get(token)
+  // One in a quote or a list is no heading of the page.
+  if (!heading) return html`<p>${show(token.tokens)}</p>\n`
+  const { id, text, depth } = heading
   if (depth === 1) return html`<h1>${text}</h1>\n`
-  const link = html`<a class="self" href="#${id}">${text}</a>`
+  const other = anchors.get(id)
+  const link = html`${other !== undefined && html`<span id="${other}"></span>`}<a class="self" href="#${id}">${text}</a>`
   if (depth === 2) return html`<h2 id="${id}">${link}</h2>\n`
   return depth === 3 ? html`<h3 id="${id}">${link}</h3>\n` : html`<h4 id="${id}">${link}</h4>\n`
 }

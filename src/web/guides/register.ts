@@ -7,27 +7,32 @@ import { problem } from '../../lib/problems.ts'
 import { VERSION } from '../../lib/version.ts'
 import { navigation } from '../developer.ts'
 import { type Html, html, type Shown } from '../html.ts'
+import { chosenLanguage, inLanguage, type PageLanguage } from '../language.ts'
 import { icon, languageOf, type Page, pageText, sendPage } from '../layout.ts'
 import { secure } from '../security.ts'
 import type { Site } from '../site.ts'
 import { TEXTS } from '../texts.ts'
 import {
+  anchorsOf,
   DECISIONS_PATH,
+  type Edition,
+  editionOf,
   type Guide,
   HOME,
   LISTED,
   type Library,
   readLibrary,
-  START,
 } from './library.ts'
+import { listOfGuides, markdownOf } from './plain.ts'
 import { createSearch, type Found, MAX_QUERY, type Part, type Search, wordsOf } from './search.ts'
+import { GUIDES } from './texts.ts'
 
 /** Searches per address. A page that searches while somebody types sends a few a second. */
 const SEARCHES = { perSecond: 5, burst: 100 }
 /** All addresses together. */
 const SEARCHES_IN_ALL = { perSecond: 100, burst: 500 }
 
-/** A copy is of a guide, with the menu in the language of its reader. */
+/** A copy is of a guide in a language, as a page or as Markdown. */
 type Reader = { library: Library; search: Search; copies: Map<string, Promise<Copy>> }
 
 type GuideRequest = FastifyRequest<{ Params: { '*'?: string }; Querystring: { q?: unknown } }>
@@ -49,17 +54,32 @@ export function registerGuides(scope: FastifyInstance, site: Site): void {
     if (wordsOf(query).length === 0) return sendGuide(site, request, reply, await read(), HOME)
     await limit(request)
     const { library, search } = await read()
-    const page = foundPage(site, library, query, search(query), languageOf(request))
+    const reader = readerOf(request)
+    const page = foundPage(site, library, query, search(query, reader.language), reader)
     return sendPage(request, reply, site.assets, page)
   })
   scope.get(`${HOME}/*`, async (request: GuideRequest, reply) => {
     const path = `${HOME}/${request.params['*']}`
-    const reader = await read()
-    const plain = path.replace(/(\.md|\/)$/, '')
-    if (plain !== path && reader.library.find(plain)) return reply.redirect(plain, 301)
-    return sendGuide(site, request, reply, reader, path)
+    if (path.endsWith('/')) return reply.redirect(path.replace(/\/+$/, ''), 301)
+    return sendGuide(site, request, reply, await read(), path)
+  })
+  scope.get(`${HOME}.md`, async (request, reply) =>
+    sendGuide(site, request, reply, await read(), `${HOME}.md`),
+  )
+  scope.get('/llms.txt', async (request, reply) => {
+    const reader = readerOf(request)
+    const { library, copies } = await read()
+    const { publicUrl } = site.app
+    const make = () => listOfGuides(library, { publicUrl, ...reader })
+    return sendCopy(request, reply, copies, { name: 'llms.txt', type: 'text/plain', reader, make })
   })
 }
+
+/** The language of a reader: of `?lang=`, or else the one that the browser prefers. */
+const readerOf = (request: FastifyRequest): PageLanguage => ({
+  language: languageOf(request),
+  chosen: chosenLanguage(request.query),
+})
 
 async function openReader({ publicUrl }: FullApp): Promise<Reader> {
   const library = await readLibrary(publicUrl)
@@ -72,7 +92,7 @@ function queryOf({ query: { q } }: GuideRequest): string {
   return typeof first === 'string' ? first : ''
 }
 
-/** Each page is made and compressed once. Browsers ask each time whether theirs is still valid. */
+/** A guide as a page or, under its address and `.md`, as Markdown. */
 async function sendGuide(
   site: Site,
   request: FastifyRequest,
@@ -80,19 +100,41 @@ async function sendGuide(
   { library, copies }: Reader,
   path: string,
 ): Promise<FastifyReply> {
-  const guide = library.find(path)
+  const isPlain = path.endsWith('.md')
+  const guide = library.find(isPlain ? path.slice(0, -'.md'.length) : path)
   if (!guide) throw problem('route_not_found')
-  const language = languageOf(request)
-  const name = `${language} ${path}`
-  let copy = copies.get(name)
+  const reader = readerOf(request)
+  const { publicUrl } = site.app
+  const make = isPlain
+    ? () => markdownOf(library, editionOf(guide, reader.language), { publicUrl, ...reader })
+    : () => pageText(request, site.assets, guidePage(site, library, guide, reader))
+  const type = isPlain ? 'text/markdown' : 'text/html'
+  return sendCopy(request, reply, copies, { name: path, type, reader, make })
+}
+
+type Copied = { name: string; type: string; reader: PageLanguage; make: () => string }
+
+/** Each page is made and compressed once. Browsers ask each time whether theirs is still valid. */
+async function sendCopy(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  copies: Reader['copies'],
+  { name, type, reader: { language, chosen }, make }: Copied,
+): Promise<FastifyReply> {
+  const key = [name, language, chosen].join()
+  let copy = copies.get(key)
   if (!copy) {
-    copy = makeCopy(pageText(request, site.assets, guidePage(site, library, guide, language)))
-    copies.set(name, copy)
+    copy = makeCopy(make())
+    copies.set(key, copy)
   }
   const { status, headers, body } = answerWith(await copy, request.headers)
-  const Vary = 'Accept-Encoding, Accept-Language'
-  secure(reply, null).headers({ ...headers, Vary, 'Cache-Control': 'public, no-cache' })
-  return reply.status(status).type('text/html; charset=utf-8').send(body)
+  secure(reply, null).headers({
+    ...headers,
+    Vary: 'Accept-Encoding, Accept-Language',
+    'Cache-Control': 'public, no-cache',
+    'Content-Language': tagOf(language),
+  })
+  return reply.status(status).type(`${type}; charset=utf-8`).send(body)
 }
 
 function searchLimit({ config, limits }: FullApp): (request: FastifyRequest) => Promise<void> {
@@ -109,24 +151,24 @@ function searchLimit({ config, limits }: FullApp): (request: FastifyRequest) => 
 const tagOf = (language: Language): string => TEXTS[language].tag
 
 /** A guide with the menu, its contents, and the guides before and after it. */
-function guidePage(site: Site, library: Library, guide: Guide, language: Language): Page {
-  const { title } = guide
-  const isOther = guide.language !== language
-  const lang = isOther && html` lang="${tagOf(guide.language)}"`
-  const body = html`${contents(guide, language)}
-<article class="card article"${lang}>
-${isOther && otherLanguage(guide, language)}${guide.body}
-${neighbours(library, guide, language)}
+function guidePage(site: Site, library: Library, guide: Guide, reader: PageLanguage): Page {
+  const { language, chosen } = reader
+  const edition = editionOf(guide, language)
+  const resolve = (href: string) => library.resolve(edition, href, chosen)
+  const shown = edition.show({ resolve, anchors: anchorsOf(guide, edition) })
+  const isOther = edition.language !== language
+  const body = html`${contents(edition, language)}
+<article class="card article"${isOther && html` lang="${tagOf(edition.language)}"`}>
+${isOther && notTranslated(language)}${shown}
+${neighbours(library, guide, reader)}
 </article>`
-  return { ...framed(site, library, language, guide.path), title, body }
+  const { title } = edition
+  return { ...framed(site, library, reader, guide.path), title, body }
 }
 
-/** Says that a guide is not in the language of its reader, and what is. */
-function otherLanguage({ language: own }: Guide, language: Language): Html {
-  const { note, instead } = GUIDES[language]
-  const path = own === 'en' ? HOME : START
-  return html`<p class="notice" lang="${tagOf(language)}">${icon('alert')}<span>${note} <a href="${path}">${instead}</a></span></p>`
-}
+/** Says that a guide is not in the language of its reader. */
+const notTranslated = (language: Language): Html =>
+  html`<p class="notice" lang="${tagOf(language)}">${icon('alert')}<span>${GUIDES[language].note}</span></p>`
 
 /** What was found for a query. */
 function foundPage(
@@ -134,18 +176,19 @@ function foundPage(
   library: Library,
   query: string,
   { found, count }: { found: Found[]; count: number },
-  language: Language,
+  reader: PageLanguage,
 ): Page {
+  const { language } = reader
   const texts = GUIDES[language]
   const asked = query.slice(0, MAX_QUERY).trim()
   const title = texts.found(count, asked)
   const body = html`<section class="card article" id="found" lang="${tagOf(language)}">
 <h1>${title}</h1>
 ${count === 0 && html`<p>${texts.hint}</p>`}
-<ol class="found">${found.map((one) => foundItem(one, language))}</ol>
+<ol class="found">${found.map((one) => foundItem(one, reader))}</ol>
 ${count > found.length && html`<p class="soft">${texts.more(found.length)}</p>`}
 </section>`
-  return { ...framed(site, library, language, HOME, asked), title, body }
+  return { ...framed(site, library, reader, HOME, asked), title, body }
 }
 
 type Frame = Pick<
@@ -156,32 +199,37 @@ type Frame = Pick<
 function framed(
   { app }: Site,
   library: Library,
-  language: Language,
+  reader: PageLanguage,
   here: string,
   query = '',
 ): Frame {
+  const { language } = reader
   const { copy, copied } = GUIDES[language]
   return {
     language,
     kind: 'guides',
     styles: ['developer.css', 'guides.css'],
     scripts: ['guides.js'],
-    nav: navigation({ language, chosen: null }, 'guides', app.config.local),
-    aside: menu(library, language, here, query),
+    nav: navigation(reader, 'guides', app.config.local),
+    aside: menu(library, reader, here, query),
     footer: html`<p>Vintém ${VERSION}</p>`,
     data: { copy, copied },
   }
 }
 
-function menu({ guides }: Library, language: Language, here: string, query: string): Html {
+function menu({ guides }: Library, reader: PageLanguage, here: string, query: string): Html {
+  const { language, chosen } = reader
   const texts = GUIDES[language]
   const link = (path: string, title: string, own: Language) => {
     const isHere = path === here && query === ''
-    return html`<li><a class="menu-link" href="${path}"${own !== language && html` lang="${tagOf(own)}"`}${isHere && html` aria-current="page"`}>${title}</a></li>`
+    return html`<li><a class="menu-link" href="${path === '/docs' ? path : inLanguage(path, chosen)}"${own !== language && html` lang="${tagOf(own)}"`}${isHere && html` aria-current="page"`}>${title}</a></li>`
   }
   const groups = LISTED.map((group) => {
     const own = guides.filter((guide) => guide.group === group)
-    const links = own.map(({ path, title, language }) => link(path, title, language))
+    const links = own.map((guide) => {
+      const edition = editionOf(guide, language)
+      return link(guide.path, edition.title, edition.language)
+    })
     if (group === 'Reference') links.unshift(link('/docs', texts.api, language))
     if (group === 'Operation') links.push(link(DECISIONS_PATH, texts.groups.Decisions!, language))
     return html`<p class="group" id="group-${group.toLowerCase()}">${texts.groups[group]}</p>
@@ -190,16 +238,27 @@ function menu({ guides }: Library, language: Language, here: string, query: stri
   return html`<div class="side"><search><form class="search" action="${HOME}">
 <label class="hide" for="q">${texts.search}</label>
 <input type="search" id="q" name="q" value="${query}" maxlength="${MAX_QUERY}" placeholder="${texts.find}" autocomplete="off">
-<button class="button slim" aria-label="${texts.find}">${icon('search')}</button>
+${chosen && html`<input type="hidden" name="lang" value="${chosen}">`}<button class="button slim" aria-label="${texts.find}">${icon('search')}</button>
 </form></search>
-<nav aria-label="${texts.menu}"><details class="folded"><summary>${texts.menu}</summary>
+<nav aria-label="${texts.menu}">${otherForms(language, here, query)}
+<details class="folded"><summary>${texts.menu}</summary>
 ${groups}
 </details></nav></div>
 `
 }
 
+/** Links to the same page in the other language, and as Markdown. */
+function otherForms(language: Language, here: string, query: string): Html {
+  const texts = GUIDES[language]
+  const other = language === 'pt' ? 'en' : 'pt'
+  const address = query === '' ? here : `${HOME}?${new URLSearchParams({ q: query })}`
+  const plain =
+    query === '' && html` <a href="${inLanguage(`${here}.md`, language)}">${texts.markdown}</a>`
+  return html`<p class="forms small"><a class="language" href="${inLanguage(address, other)}" hreflang="${tagOf(other)}" lang="${tagOf(other)}">${texts.inOther}</a>${plain}</p>`
+}
+
 /** The headings of the page. */
-function contents({ headings }: Guide, language: Language): Shown {
+function contents({ headings }: Edition, language: Language): Shown {
   const shown = headings.filter(({ depth }) => depth <= 3)
   if (shown.length < 2) return null
   const { contents } = GUIDES[language]
@@ -208,86 +267,27 @@ function contents({ headings }: Guide, language: Language): Shown {
 </details></nav>`
 }
 
-function neighbours({ guides }: Library, guide: Guide, language: Language): Html {
+function neighbours({ guides }: Library, guide: Guide, { language, chosen }: PageLanguage): Html {
   const at = guides.indexOf(guide)
   const texts = GUIDES[language]
-  const link = (to: Guide | undefined, rel: 'prev' | 'next', text: string) =>
-    to &&
-    html`<a class="${rel}" rel="${rel}" href="${to.path}"><span class="soft small">${text}</span><strong${to.language !== language && html` lang="${tagOf(to.language)}"`}>${to.title}</strong></a>`
+  const link = (to: Guide | undefined, rel: 'prev' | 'next', text: string) => {
+    if (!to) return null
+    const { title, language: own } = editionOf(to, language)
+    return html`<a class="${rel}" rel="${rel}" href="${inLanguage(to.path, chosen)}"><span class="soft small">${text}</span><strong${own !== language && html` lang="${tagOf(own)}"`}>${title}</strong></a>`
+  }
   return html`<nav class="neighbours" lang="${tagOf(language)}" aria-label="${texts.pages}">${link(guides[at - 1], 'prev', texts.previous)}${link(guides[at + 1], 'next', texts.next)}</nav>`
 }
 
 const marked = (parts: Part[]): Html[] =>
   parts.map(({ text, isMatch }) => (isMatch ? html`<mark>${text}</mark>` : html`${text}`))
 
-function foundItem({ guide, section, heading, passage }: Found, language: Language): Html {
-  const address = section.id === null ? guide.path : `${guide.path}#${section.id}`
-  const title = section.id !== null && html`<span class="soft small">${guide.title}</span>`
-  const lang = guide.language !== language && html` lang="${tagOf(guide.language)}"`
+function foundItem(
+  { guide, edition, section, heading, passage }: Found,
+  { language, chosen }: PageLanguage,
+): Html {
+  const page = inLanguage(guide.path, chosen)
+  const address = section.id === null ? page : `${page}#${section.id}`
+  const title = section.id !== null && html`<span class="soft small">${edition.title}</span>`
+  const lang = edition.language !== language && html` lang="${tagOf(edition.language)}"`
   return html`<li${lang}><a href="${address}">${marked(heading)}</a>${title}<p>${marked(passage)}</p></li>\n`
 }
-
-const GROUPS_PT: Record<string, string> = {
-  Start: 'Primeiros passos',
-  Guides: 'Guias (em inglês)',
-  Concepts: 'Conceitos',
-  Reference: 'Referência',
-  Operation: 'Operação',
-  Decisions: 'Decisões',
-}
-
-const pt = {
-  menu: 'Guias',
-  contents: 'Nesta página',
-  search: 'Buscar nos guias',
-  find: 'Buscar',
-  previous: 'Anterior',
-  next: 'Próxima',
-  pages: 'Página anterior e próxima',
-  api: 'Referência da API',
-  groups: GROUPS_PT,
-  found: (count: number, query: string) =>
-    count === 0
-      ? `Nada encontrado para “${query}”`
-      : `${count} ${count === 1 ? 'resultado' : 'resultados'} para “${query}”`,
-  more: (shown: number) =>
-    `Estes são os ${shown} primeiros. Use mais palavras para encontrar menos.`,
-  hint: 'Tente menos palavras, ou em inglês: os guias estão em inglês.',
-  note: 'Este guia está em inglês.',
-  instead: 'Leia a introdução em português',
-  copy: 'Copiar',
-  copied: 'Copiado',
-}
-
-type Texts = typeof pt
-
-const en: Texts = {
-  menu: 'Guides',
-  contents: 'On this page',
-  search: 'Search the guides',
-  find: 'Search',
-  previous: 'Previous',
-  next: 'Next',
-  pages: 'Previous and next page',
-  api: 'API reference',
-  groups: {
-    Start: 'First steps',
-    Guides: 'Guides',
-    Concepts: 'Concepts',
-    Reference: 'Reference',
-    Operation: 'Operation',
-    Decisions: 'Decisions',
-  },
-  found: (count, query) =>
-    count === 0
-      ? `Nothing found for “${query}”`
-      : `${count} ${count === 1 ? 'result' : 'results'} for “${query}”`,
-  more: (shown) => `These are the first ${shown}. Use more words to find fewer.`,
-  hint: 'Try fewer words, or a part of a word.',
-  note: 'This introduction is in Portuguese.',
-  instead: 'Read the first steps in English',
-  copy: 'Copy',
-  copied: 'Copied',
-}
-
-const GUIDES = { pt, en } as const satisfies Record<Language, Texts>
