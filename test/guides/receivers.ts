@@ -1,19 +1,16 @@
 import assert from 'node:assert/strict'
-import { spawn, spawnSync } from 'node:child_process'
-import { once } from 'node:events'
+import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after, test } from 'node:test'
-import { headersOf, signerOf } from '../../src/core/deliveries/signing.ts'
+import { test } from 'node:test'
 import { makeSecret } from '../../src/core/webhooks/rules.ts'
-import { newId } from '../../src/lib/ids.ts'
 import { isLong } from '../support/long.ts'
 import { startPhp } from '../support/php.ts'
 import { freePort, temporaryFolder } from '../support/process.ts'
 import { startPython } from '../support/python.ts'
 import { register } from '../support/webhooks.ts'
 import { openShop } from '../webhooks/shop.ts'
-import { folderWithClient } from './client.ts'
+import { body, collect, letters, type Receiving, runReceiver, sendAll } from './receiving.ts'
 import { ROOT } from './samples.ts'
 
 const GUIDE = readFileSync(join(ROOT, 'docs/guides/webhooks.md'), 'utf8')
@@ -27,16 +24,7 @@ export function blockOf(heading: string, guide = GUIDE): string {
   return blocks[0]!
 }
 
-/** A receiver of the guide that runs. */
-type Receiver = {
-  /** Waits until it has printed something, and fails when it ends without. */
-  printed(text: string): Promise<void>
-  stop(): Promise<unknown>
-}
-
 type Language = { name: string; run: (port: number, secrets: string) => Receiving }
-
-type Receiving = Promise<Receiver>
 
 const PYTHON: Language = { name: 'Python', run: runPython }
 const LANGUAGES: Language[] = [
@@ -46,26 +34,8 @@ const LANGUAGES: Language[] = [
   ...(isLong ? [PYTHON] : []),
 ]
 
-async function runTypeScript(port: number, secrets: string): Receiving {
-  const folder = folderWithClient()
-  writeFileSync(join(folder, 'receiver.ts'), blockOf('TypeScript'))
-  const child = spawn(process.execPath, ['receiver.ts'], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, SECRET: secrets, PORT: String(port) },
-  })
-  const output = collect()
-  child.stdout.on('data', output.add)
-  child.stderr.on('data', output.add)
-  child.once('exit', output.end)
-  const stop = async () => {
-    if (child.exitCode !== null || child.signalCode !== null) return
-    const ended = once(child, 'exit')
-    child.kill()
-    await ended
-  }
-  after(stop)
-  await output.printed('listening')
-  return { printed: output.printed, stop }
+function runTypeScript(port: number, secrets: string): Receiving {
+  return runReceiver(blockOf('TypeScript'), port, secrets)
 }
 
 async function runPython(port: number, secrets: string): Receiving {
@@ -91,74 +61,6 @@ async function runPhp(port: number, secrets: string): Receiving {
   return { printed: output.printed, stop: async () => stop() }
 }
 
-function collect() {
-  let output = ''
-  let onOutput = () => {}
-  let onEnd = (_reason: unknown) => {}
-  return {
-    add(part: unknown) {
-      output += part
-      onOutput()
-    },
-    end: (reason: unknown) => onEnd(reason),
-    printed: (text: string) =>
-      new Promise<void>((resolve, reject) => {
-        onOutput = () => {
-          if (output.includes(text)) resolve()
-        }
-        onEnd = (reason) => reject(new Error(`it has ended: ${reason} ${output}`))
-        onOutput()
-      }),
-  }
-}
-
-const body = '{"event":"Charge.Paid","charge":{"id":"charge_1","status":"PAID","total":1990}}'
-const at = (seconds: number) => new Date(Date.now() + seconds * 1000)
-
-function sign(secrets: string[], now = at(0)): Record<string, string> {
-  const eventId = newId()
-  const signers = secrets.map(signerOf)
-  const about = { eventId, deliveryId: 'dlv_1', type: 'charge.paid', mode: 'live' } as const
-  return headersOf({ ...about, body, signers, now })
-}
-
-type Letter = { what: string; headers: Record<string, string>; text?: string; status: number }
-
-/** Requests of which only the first few are ours, and how each is to be answered. */
-function letters(secret: string): Letter[] {
-  const [good, other] = [sign([secret]), makeSecret()]
-  const seconds = good['webhook-timestamp']!
-  const stamped = (value: string) => ({ ...good, 'webhook-timestamp': value })
-  const signed = (value: string) => ({ ...good, 'webhook-signature': value })
-  const without = (name: string) => ({ ...good, [name]: '' })
-  const ours: Omit<Letter, 'status'>[] = [
-    { what: 'as it is', headers: good },
-    { what: 'signed with a second secret too', headers: sign([other, secret]) },
-    { what: 'four minutes old', headers: sign([secret], at(-240)) },
-  ]
-  const forged: Omit<Letter, 'status'>[] = [
-    { what: 'signed with another secret', headers: sign([other]) },
-    { what: 'with a changed body', headers: good, text: body.replace('1990', '1') },
-    { what: 'with other bytes of the same body', headers: good, text: `${body} ` },
-    { what: 'six minutes old', headers: sign([secret], at(-360)) },
-    { what: 'six minutes ahead', headers: sign([secret], at(360)) },
-    { what: 'with another time', headers: stamped(String(Number(seconds) + 1)) },
-    { what: 'with a time that is no number', headers: stamped(`${seconds}x`) },
-    { what: 'with a time beyond all numbers', headers: stamped('9'.repeat(400)) },
-    { what: 'with another id', headers: { ...good, 'webhook-id': 'evt_1' } },
-    { what: 'with an empty id', headers: without('webhook-id') },
-    { what: 'with an empty time', headers: without('webhook-timestamp') },
-    { what: 'with an empty header of signatures', headers: without('webhook-signature') },
-    { what: 'with an empty signature', headers: signed('v1,') },
-    { what: 'with a strange signature', headers: signed('v1,\u00e9 \u00ff') },
-    { what: 'with no header of ours', headers: {} },
-  ]
-  return [
-    ...ours.map((letter) => ({ ...letter, status: 204 })),
-    ...forged.map((letter) => ({ ...letter, status: 400 })),
-  ]
-}
-
 async function takesOurs(language: Language): Promise<void> {
   const port = await freePort()
   const webhook = await register(shop.client, `http://127.0.0.1:${port}/`, ['charge.paid'])
@@ -169,10 +71,7 @@ async function takesOurs(language: Language): Promise<void> {
   assert.deepEqual(more, [])
   assert.deepEqual([delivery.status, delivery.attempts[0].status], ['DELIVERED', 204])
   await receiver.printed(`${delivery.eventId} ${sold.event}`)
-  for (const { what, headers, text = body, status } of letters(webhook.secret)) {
-    const reply = await fetch(`http://127.0.0.1:${port}/`, { method: 'POST', headers, body: text })
-    assert.equal(reply.status, status, what)
-  }
+  await sendAll(letters(webhook.secret), `http://127.0.0.1:${port}/`)
   await receiver.stop()
   await shop.client.delete(`/webhook/${webhook.id}`)
 }

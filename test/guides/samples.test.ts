@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { promisify } from 'node:util'
@@ -11,6 +11,7 @@ import { startPhp } from '../support/php.ts'
 import { inherited, temporaryFolder } from '../support/process.ts'
 import { startPython } from '../support/python.ts'
 import { folderWithClient } from './client.ts'
+import { BROWSERS_SERVER, blocksOf } from './frameworks.ts'
 import { blockOf } from './receivers.ts'
 import {
   fileOf,
@@ -219,6 +220,11 @@ test('the samples in TypeScript have the right types', async () => {
     writeFileSync(join(installed, fileNameOf(page)), programOf(page, 'TypeScript'))
   }
   writeFileSync(join(installed, 'receiver.ts'), blockOf('TypeScript'))
+  symlinkSync(join(ROOT, 'node_modules/fastify'), join(installed, 'node_modules/fastify'))
+  for (const name of ['Fastify', 'Next']) {
+    writeFileSync(join(installed, `${name}.ts`), blocksOf(name)[0]!)
+  }
+  writeFileSync(join(installed, 'browsers.ts'), BROWSERS_SERVER)
   const config = { extends: join(ROOT, 'tsconfig.json'), include: ['*.ts'] }
   writeFileSync(join(installed, 'tsconfig.json'), JSON.stringify(config))
   const compiler = join(ROOT, 'node_modules/typescript/bin/tsc')
