@@ -20,10 +20,12 @@ const SILENT = {
   N8N_HIRING_BANNER_ENABLED: 'false',
   N8N_LICENSE_AUTO_RENEW_ENABLED: 'false',
   N8N_VERIFIED_PACKAGES_ENABLED: 'false',
+  N8N_DYNAMIC_BANNERS_ENABLED: 'false',
+  N8N_DISABLED_MODULES: 'mcp-registry',
 }
 
 export type Item = Record<string, unknown>
-type Step = { name: string; type: string; parameters: Item; webhookId?: string }
+export type Step = { name: string; type: string; parameters: Item; webhookId?: string }
 
 /** The real n8n with a folder and a database of its own. */
 export class N8n {
@@ -49,6 +51,7 @@ export class N8n {
       ...SILENT,
       PATH: process.env.PATH ?? '',
       HOME: this.home,
+      TMPDIR: this.home,
       N8N_USER_FOLDER: this.home,
       N8N_LISTEN_ADDRESS: HOST,
       N8N_PORT: port,
@@ -113,7 +116,7 @@ export class N8n {
     await this.ask('POST', '/login', { emailOrLdapLoginId: email, password })
   }
 
-  /** Creates a workflow of nodes that run one after the other, and activates it. */
+  /** Creates a workflow of nodes that run one after the other, and waits until it is active. */
   async activate(name: string, steps: Step[], credentials: Item): Promise<string> {
     const nodes = steps.map((step, i) => ({
       id: crypto.randomUUID(),
@@ -132,6 +135,10 @@ export class N8n {
       { name, nodes, connections: Object.fromEntries(links), settings: { executionOrder: 'v1' } },
     )
     await this.ask('POST', `/workflows/${id}/activate`, { versionId })
+    await until(`${name} is active`, async () => {
+      const { triggerCount } = await this.ask<{ triggerCount: number }>('GET', `/workflows/${id}`)
+      return triggerCount > 0
+    })
     return id
   }
 

@@ -1,5 +1,5 @@
 import type {
-  IAuthenticateGeneric,
+  IAuthenticate,
   ICredentialTestRequest,
   ICredentialType,
   Icon,
@@ -36,10 +36,11 @@ export class VintemApi implements ICredentialType {
     },
   ]
 
-  authenticate: IAuthenticateGeneric = {
-    type: 'generic',
-    properties: { headers: { 'X-API-KEY': '={{ $credentials.apiKey }}' } },
-  }
+  /** A function, because n8n evaluates no expressions where a trigger reads the feed. */
+  authenticate: IAuthenticate = async ({ apiKey }, options) => ({
+    ...options,
+    headers: { ...options.headers, 'X-API-KEY': String(apiKey) },
+  })
 
   test: ICredentialTestRequest = {
     request: { baseURL: '={{ $credentials.url.replace(/\\/+$/, "") }}', url: '/charge?limit=1' },

@@ -1,5 +1,5 @@
 import type { INodeProperties, INodePropertyRouting } from 'n8n-workflow'
-import { addIdempotencyKey } from './idempotency'
+import { addIdempotencyKey, requireValues } from './before-sending'
 import type { Field, Operation } from './operation'
 import { readPages } from './pages'
 
@@ -50,7 +50,7 @@ function routingOfOperation(operation: Operation): INodePropertyRouting {
   return {
     request: { method, url: urlOf(operation) },
     output: { postReceive: [{ type: 'rootProperty', properties: { property: 'data' } }] },
-    ...(method === 'POST' && { send: { preSend: [addIdempotencyKey] } }),
+    send: { preSend: method === 'POST' ? [requireValues, addIdempotencyKey] : [requireValues] },
     ...(isList && { operations: { pagination: readPages } }),
   }
 }

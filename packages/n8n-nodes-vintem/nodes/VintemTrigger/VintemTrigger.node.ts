@@ -85,10 +85,9 @@ export class VintemTrigger implements INodeType {
   webhookMethods = {
     default: {
       async checkExists(this: IHookFunctions): Promise<boolean> {
-        const kept = keptIn(this)
-        const own = kept[slotOf(this)]
-        if (kept.cursor === undefined) return false
-        if (!hasWebhook(this)) return own === undefined
+        const slot = slotOf(this)
+        const own = keptIn(this)[slot]
+        if (!hasWebhook(this)) return own === undefined && slot === 'live'
         if (own === undefined) return false
         const found = await ask<Webhook>(this, { path: `/webhook/${own.id}` }).catch(orNull(404))
         if (found === null) return false
@@ -98,13 +97,8 @@ export class VintemTrigger implements INodeType {
       },
 
       async create(this: IHookFunctions): Promise<boolean> {
-        const kept = keptIn(this)
         const slot = slotOf(this)
         await removeWebhook(this)
-        // Of another company if the credentials have changed.
-        const isKnown =
-          kept.cursor !== undefined && (await readFeed(this, kept.cursor, { limit: 1 })) !== null
-        if (!isKnown) kept.cursor = await newestEvent(this)
         if (!hasWebhook(this)) {
           if (slot === 'live') return true
           const message = 'Vintém sends no test events to "Feed Only"'
@@ -120,7 +114,7 @@ export class VintemTrigger implements INodeType {
             events: eventsOf(this),
           },
         })
-        kept[slot] = { id, secret }
+        keptIn(this)[slot] = { id, secret }
         return true
       },
 
@@ -133,9 +127,14 @@ export class VintemTrigger implements INodeType {
 
   /** Follows the feed: at the start, each minute, and when the webhook says that there is news. */
   async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
+    const kept = keptIn(this)
+    // Of another company if the credentials have changed.
+    const isKnown =
+      kept.cursor !== undefined && (await readFeed(this, kept.cursor, { limit: 1 })) !== null
+    if (!isKnown) kept.cursor = await newestEvent(this)
     const types = new Set(eventsOf(this))
     const wait = hasWebhook(this) ? 0 : MAX_WAIT_S
-    const reader = new FeedReader(this, keptIn(this), types, wait)
+    const reader = new FeedReader(this, kept, types, wait)
     const read = () => void reader.read()
     addFollower(this, read)
     const second = randomInt(MAX_WAIT_S)
@@ -144,7 +143,7 @@ export class VintemTrigger implements INodeType {
     read()
     return {
       closeFunction: async () => {
-        removeFollower(this)
+        removeFollower(this, read)
         reader.stop()
       },
     }

@@ -1,5 +1,6 @@
 import type { ITriggerFunctions } from 'n8n-workflow'
 import { ask, orNull, type VintemEvent } from './api'
+import { placeOf } from './followers'
 
 const PAGE = 100
 
@@ -42,7 +43,7 @@ export class FeedReader {
 
   constructor(
     private readonly trigger: ITriggerFunctions,
-    private readonly place: Cursor,
+    private readonly kept: Cursor,
     private readonly types: ReadonlySet<string>,
     private readonly wait: number,
   ) {}
@@ -68,15 +69,16 @@ export class FeedReader {
 
   async #readPages(): Promise<void> {
     for (;;) {
-      const events = await readFeed(this.trigger, this.place.cursor ?? '', {
+      const events = await readFeed(this.trigger, this.kept.cursor ?? '', {
         wait: this.wait,
         abortSignal: this.#stop.signal,
       })
-      if (events === null) throw new Error(`It has no event ${this.place.cursor}.`)
+      if (events === null)
+        throw new Error(`It has no event ${this.kept.cursor}. Activate the workflow again.`)
       if (events.length === 0) return
       for (const event of events) {
         if (this.#stop.signal.aborted) return
-        this.place.cursor = event.id
+        this.kept.cursor = event.id
         if (this.types.has(event.type)) this.#emit(event)
       }
     }
@@ -84,7 +86,7 @@ export class FeedReader {
 
   /** n8n starts nothing twice for the same key, whatever else reads the feed. */
   #emit(event: VintemEvent): void {
-    const key = `${this.trigger.getNode().id} ${event.id}`
+    const key = `${placeOf(this.trigger)} ${event.id}`
     this.trigger.emit([[{ json: event }]], undefined, undefined, key)
   }
 

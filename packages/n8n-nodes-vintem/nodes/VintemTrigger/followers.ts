@@ -2,15 +2,18 @@
 const followers = new Map<string, () => void>()
 
 type Place = { getWorkflow(): { id?: string }; getNode(): { id: string } }
-const keyOf = (place: Place): string => `${place.getWorkflow().id} ${place.getNode().id}`
+
+/** A copy of a workflow has the same nodes. */
+export const placeOf = (place: Place): string => `${place.getWorkflow().id} ${place.getNode().id}`
 
 export const addFollower = (place: Place, wake: () => void): void => {
-  followers.set(keyOf(place), wake)
+  followers.set(placeOf(place), wake)
 }
 
-export const removeFollower = (place: Place): void => {
-  followers.delete(keyOf(place))
+/** A new version of a workflow may have taken its place already. */
+export const removeFollower = (place: Place, wake: () => void): void => {
+  if (followers.get(placeOf(place)) === wake) followers.delete(placeOf(place))
 }
 
 /** Without effect in another process: there the feed is read within a minute. */
-export const wakeFollower = (place: Place): void => followers.get(keyOf(place))?.()
+export const wakeFollower = (place: Place): void => followers.get(placeOf(place))?.()
