@@ -33,7 +33,8 @@ export async function build(folder: string): Promise<void> {
   cpSync(join(ROOT, FOLDER, 'README.md'), join(folder, 'README.md'))
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
   const dependencies = { '@vintem/client': readManifest('.').version }
-  writeManifest(folder, { ...readManifest(FOLDER), ...manifestOf(FOLDER), dependencies })
+  const own = { ...readManifest(FOLDER), type: 'commonjs' }
+  writeManifest(folder, { ...own, ...manifestOf(FOLDER), dependencies })
 }
 
 if (import.meta.main) await build(process.argv[2]!)

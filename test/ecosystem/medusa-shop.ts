@@ -20,19 +20,14 @@ const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' }
 /** What the shop's own guide says, for a shop with its database at `DATABASE_URL`. */
 const CONFIG = `const { defineConfig } = require('@medusajs/framework/utils')
 
-const { DATABASE_URL, VINTEM_URL, VINTEM_KEY, VINTEM_WEBHOOK_SECRET } = process.env
+const { DATABASE_URL, VINTEM_URL, VINTEM_KEY, VINTEM_WEBHOOK_SECRET, PLUGINS } = process.env
 const http = { storeCors: '', adminCors: '', authCors: '', jwtSecret: 'jwt', cookieSecret: 'cookie' }
-const options = {
-  url: VINTEM_URL,
-  key: VINTEM_KEY,
-  webhookSecret: VINTEM_WEBHOOK_SECRET,
-  devMode: true,
-}
+const options = { url: VINTEM_URL, key: VINTEM_KEY, webhookSecret: VINTEM_WEBHOOK_SECRET }
 
 module.exports = defineConfig({
   projectConfig: { databaseUrl: DATABASE_URL, http },
   admin: { disable: true },
-  plugins: ['medusa-payment-vintem'],
+  plugins: JSON.parse(PLUGINS),
   modules: [
     {
       resolve: '@medusajs/medusa/payment',
@@ -44,6 +39,17 @@ module.exports = defineConfig({
   ],
 })
 `
+
+const PRODUCT = { status: 'published', options: [{ title: 'Tamanho', values: ['M'] }] }
+const VARIANT = {
+  title: 'M',
+  manage_inventory: false,
+  options: { Tamanho: 'M' },
+  prices: [
+    { currency_code: 'brl', amount: 19.9 },
+    { currency_code: 'usd', amount: 4 },
+  ],
+}
 
 type Json = Record<string, unknown>
 
@@ -85,7 +91,9 @@ export class Shop {
   #token = ''
   #publishableKey = ''
   #region = ''
+  #abroad = ''
   #variant = ''
+  #heavy = ''
   #carts = 0
 
   constructor(programs: string, port: number, environment: Record<string, string>) {
@@ -98,6 +106,7 @@ export class Shop {
       NODE_ENV: 'production',
       MEDUSA_DISABLE_TELEMETRY: 'true',
       PORT: String(port),
+      PLUGINS: '[]',
       ...environment,
     }
     after(async () => {
@@ -151,9 +160,12 @@ export class Shop {
     return { cwd: this.#folder, env: this.#environment }
   }
 
-  async start(): Promise<void> {
+  /** Without plugins it has the provider, and not the job that pulls. */
+  async start(plugins: string[] = []): Promise<void> {
+    const { cwd, env } = this.#options()
     const child = spawn(process.execPath, [this.#program(), 'start'], {
-      ...this.#options(),
+      cwd,
+      env: { ...env, PLUGINS: JSON.stringify(plugins) },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.#child = child
@@ -204,7 +216,10 @@ export class Shop {
     const { token } = await this.#send('POST', '/auth/user/emailpass', ADMIN, {})
     this.#token = token
     const { stores } = await this.admin('GET', '/stores')
-    const supported_currencies = [{ currency_code: 'brl', is_default: true }]
+    const supported_currencies = [
+      { currency_code: 'brl', is_default: true },
+      { currency_code: 'usd' },
+    ]
     await this.admin('POST', `/stores/${stores[0].id}`, { supported_currencies })
     const { sales_channels } = await this.admin('GET', '/sales-channels')
     const channel = sales_channels[0].id
@@ -215,36 +230,47 @@ export class Shop {
     const region = { name: 'Brasil', currency_code: 'brl', countries: ['br'] }
     const made = await this.admin('POST', '/regions', { ...region, payment_providers: [PROVIDER] })
     this.#region = made.region.id
+    const abroad = { name: 'USA', currency_code: 'usd', countries: ['us'] }
+    const other = await this.admin('POST', '/regions', { ...abroad, payment_providers: [PROVIDER] })
+    this.#abroad = other.region.id
     const { product } = await this.admin('POST', '/products', {
+      ...PRODUCT,
       title: 'Camiseta',
-      status: 'published',
-      options: [{ title: 'Tamanho', values: ['M'] }],
-      variants: [
-        {
-          title: 'M',
-          options: { Tamanho: 'M' },
-          manage_inventory: false,
-          prices: [{ currency_code: 'brl', amount: 19.9 }],
-        },
-      ],
+      variants: [VARIANT],
       sales_channels: [{ id: channel }],
     })
     this.#variant = product.variants[0].id
+    const { shipping_profiles } = await this.admin('GET', '/shipping-profiles')
+    const heavy = await this.admin('POST', '/products', {
+      ...PRODUCT,
+      title: 'Armário',
+      variants: [VARIANT],
+      sales_channels: [{ id: channel }],
+      shipping_profile_id: shipping_profiles[0].id,
+    })
+    this.#heavy = heavy.product.variants[0].id
   }
 
   /** A cart with so many of the product. */
-  async fillCart(quantity = 1): Promise<Cart> {
+  fillCart(quantity = 1): Promise<Cart> {
+    return this.#fillCart(this.#region, { variant_id: this.#variant, quantity })
+  }
+
+  fillCartAbroad(): Promise<Cart> {
+    return this.#fillCart(this.#abroad, { variant_id: this.#variant, quantity: 1 })
+  }
+
+  /** A cart that cannot be completed, because nobody has said how its product is sent. */
+  fillCartWithoutShipping(): Promise<Cart> {
+    return this.#fillCart(this.#region, { variant_id: this.#heavy, quantity: 1 })
+  }
+
+  async #fillCart(region_id: string, item: Json): Promise<Cart> {
     this.#carts += 1
     const email = `payer-${this.#carts}@example.com`
-    const { cart } = await this.store('POST', '/carts', {
-      region_id: this.#region,
-      email,
-      items: [{ variant_id: this.#variant, quantity }],
-    })
-    const { payment_collection } = await this.store('POST', '/payment-collections', {
-      cart_id: cart.id,
-    })
-    return { id: cart.id, email, paymentCollection: payment_collection.id }
+    const { cart } = await this.store('POST', '/carts', { region_id, email, items: [item] })
+    const made = await this.store('POST', '/payment-collections', { cart_id: cart.id })
+    return { id: cart.id, email, paymentCollection: made.payment_collection.id }
   }
 
   addToCart({ id }: Cart, quantity: number) {
@@ -265,15 +291,34 @@ export class Shop {
     return payment_collection.payment_sessions.at(-1)
   }
 
-  async findOrder({ email }: Cart): Promise<Order | null> {
+  /** As the page does that waits for the payment. */
+  complete({ id }: Cart) {
+    return this.store('POST', `/carts/${id}/complete`)
+  }
+
+  refund({ payment_collections: [collection] }: Order, amount: number) {
+    const [payment] = collection!.payments
+    return this.admin('POST', `/payments/${payment!.id}/refund`, { amount })
+  }
+
+  /** Where the job has come to. */
+  async readProgress(): Promise<{ after?: string; failed: unknown[] } | undefined> {
+    const { stores } = await this.admin('GET', '/stores')
+    return stores[0].metadata?.[`vintem_${PROVIDER}`]
+  }
+
+  async findOrder({ email }: Pick<Cart, 'email'>): Promise<Order | null> {
     const fields = 'email,total,payment_status,summary,*payment_collections.payments.refunds'
     const query = `?limit=100&fields=${encodeURIComponent(fields)}`
     const { orders } = await this.admin('GET', `/orders${query}`)
     return orders.find((order: Order) => order.email === email) ?? null
   }
 
-  /** The order of a cart, as soon as it is there. */
+  /** The order of a cart, as soon as it is there with its payment. */
   orderOf(cart: Cart): Promise<Order> {
-    return until('the cart becomes an order', () => this.findOrder(cart))
+    return until('the cart becomes an order', async () => {
+      const order = await this.findOrder(cart)
+      return order && order.summary.paid_total > 0 && order
+    })
   }
 }

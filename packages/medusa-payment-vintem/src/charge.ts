@@ -32,15 +32,17 @@ export type SessionData = {
 /** `open`: may be paid. `paid`: the whole amount is there. `closed`: nothing more comes of it. */
 export type State = 'open' | 'paid' | 'closed'
 
-type Shown = Pick<Charge, 'status' | 'paymentStatus' | 'total' | 'refunded' | 'shortfall'>
+type Shown = Pick<Charge, 'status' | 'total' | 'refunded' | 'shortfall'>
+
+/** Cents that a charge has brought and that have not gone back. */
+export function leftOf({ status, total, shortfall = 0, refunded = 0 }: Shown): number {
+  return status === 'COMPLETED' ? total - shortfall - refunded : 0
+}
 
 /** Whether a charge has brought exactly what is asked for, and still has it. */
 export function stateOf(charge: Shown, amount: number): State {
   if (charge.status === 'OPEN') return charge.total === amount ? 'open' : 'closed'
-  const isPaid = charge.paymentStatus === 'PAID' || charge.paymentStatus === 'RECEIVED'
-  if (charge.status !== 'COMPLETED' || !isPaid) return 'closed'
-  const received = charge.total - (charge.shortfall ?? 0)
-  return received === amount && !charge.refunded ? 'paid' : 'closed'
+  return charge.total === amount && leftOf(charge) === amount ? 'paid' : 'closed'
 }
 
 /** What a customer of the shop has that a payer may have, too. */

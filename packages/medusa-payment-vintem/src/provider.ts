@@ -32,14 +32,13 @@ import {
 } from '@medusajs/framework/utils'
 import {
   BadRequestError,
-  type Charge,
   ConflictError,
   isWebhookSecret,
   unwrapWebhook,
   Vintem,
   WebhookVerificationError,
 } from '@vintem/client'
-import { type Options, payerOf, type SessionData, type State, stateOf } from './charge.ts'
+import { leftOf, type Options, payerOf, type SessionData, type State, stateOf } from './charge.ts'
 
 /** What of the payment module is used here. */
 type Container = {
@@ -80,9 +79,7 @@ export class VintemPaymentProvider extends AbstractPaymentProvider<Options> {
 
   /** Makes the charge. The same session never has two of them. */
   override async initiatePayment(input: InitiatePaymentInput): Promise<InitiatePaymentOutput> {
-    const sessionId = String(input.data?.session_id)
-    await this.#requireUnpaid(sessionId)
-    const data = await this.#charge(input, sessionId)
+    const data = await this.#charge(input, String(input.data?.session_id))
     return { id: data.chargeId, status: PaymentSessionStatus.PENDING, data }
   }
 
@@ -93,7 +90,7 @@ export class VintemPaymentProvider extends AbstractPaymentProvider<Options> {
     if (amount === old.amount) return { data: old }
     await this.#cancel(old)
     const data = await this.#charge(input, `${old.session_id}-${old.chargeId}-${amount}`)
-    return { status: PaymentSessionStatus.PENDING, data }
+    return { status: PaymentSessionStatus.PENDING, data: { ...old, ...data } }
   }
 
   override async authorizePayment(input: AuthorizePaymentInput): Promise<AuthorizePaymentOutput> {
@@ -162,7 +159,7 @@ export class VintemPaymentProvider extends AbstractPaymentProvider<Options> {
     const session = externalId && (await this.#sessionOf(externalId))
     if (!session || session.data?.chargeId !== chargeId) return NOT_SUPPORTED
     if ((await this.#receive(session)) !== 'paid') {
-      this.#container.logger.warn(`Vintém: ${chargeId} does not pay for its cart.`)
+      if (!session.payment) this.#container.logger.warn(`Vintém: ${chargeId} is not paid.`)
       return NOT_SUPPORTED
     }
     const data = { session_id: session.id, amount: session.amount as number }
@@ -188,49 +185,21 @@ export class VintemPaymentProvider extends AbstractPaymentProvider<Options> {
   }
 
   async #cancel({ chargeId }: SessionData): Promise<void> {
-    const { status } = await this.#vintem.charges.get(chargeId)
-    if (status === 'OPEN') await this.#vintem.charges.cancel(chargeId).catch(rethrow)
-    if (status === 'COMPLETED') throw refused(`The charge ${chargeId} is paid. Refund it instead.`)
+    const charge = await this.#vintem.charges.get(chargeId)
+    if (charge.status === 'OPEN') await this.#vintem.charges.cancel(chargeId).catch(rethrow)
+    if (leftOf(charge) > 0) throw refused(`The charge ${chargeId} is paid. Refund it instead.`)
   }
 
   async #sessionOf(id: string): Promise<PaymentSessionDTO | undefined> {
-    const relations = ['payment', 'payment_collection', 'payment_collection.payment_sessions']
-    const [session] = await this.#container.paymentSessionService.list({ id }, { relations })
+    const config = { relations: ['payment'] }
+    const [session] = await this.#container.paymentSessionService.list({ id }, config)
     return session
   }
 
-  /**
-   * Asks for the charge of a session. If the cart's total has changed after it was paid and before
-   * the shop knew, the money goes back, because it is not the price of what is in the cart.
-   */
+  /** Asks for the charge of a session, which must have brought the session's amount. */
   async #receive(session: PaymentSessionDTO): Promise<State> {
-    const { chargeId } = dataOf(session)
-    const cents = centsOf(session.amount, session.currency_code)
-    const charge = await this.#vintem.charges.get(chargeId)
-    const state = stateOf(charge, cents)
-    const wanted = session.payment_collection?.amount
-    if (state !== 'paid' || session.payment || MathBN.eq(wanted ?? 0, session.amount)) return state
-    this.#container.logger.warn(`Vintém: ${chargeId} is refunded: the cart has another total now.`)
-    await this.#refundAll(charge, session.id)
-    return 'closed'
-  }
-
-  async #refundAll({ id, total }: Charge, sessionId: string): Promise<void> {
-    const idempotencyKey = `${sessionId}-changed`
-    await this.#vintem.refunds.create(id, { value: total }, { idempotencyKey })
-  }
-
-  /** A page that is loaded again must not ask for a second payment of a cart. */
-  async #requireUnpaid(sessionId: string): Promise<void> {
-    const session = await this.#sessionOf(sessionId)
-    const collection = session?.payment_collection
-    for (const other of collection?.payment_sessions ?? []) {
-      if (other.id === sessionId || !other.data?.chargeId) continue
-      if (other.provider_id !== session?.provider_id) continue
-      if ((await this.#receive({ ...other, payment_collection: collection! })) === 'paid') {
-        throw refused('The cart is paid already.')
-      }
-    }
+    const charge = await this.#vintem.charges.get(dataOf(session).chargeId)
+    return stateOf(charge, centsOf(session.amount, session.currency_code))
   }
 }
 
