@@ -20,7 +20,7 @@ test('the client runs in a browser: it makes a charge, pays it, and verifies a w
     const { pathname } = new URL(route.request().url())
     const [, file] = pathname.split('/client-test/')
     if (file === '') return route.fulfill({ contentType: 'text/html', body: '<!doctype html>' })
-    const body = readFileSync(join(made, 'dist', file!), 'utf8')
+    const body = readFileSync(join(made, 'dist/esm', file!), 'utf8')
     return route.fulfill({ contentType: 'text/javascript', body })
   })
   const page = await context.newPage()

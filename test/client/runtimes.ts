@@ -73,14 +73,14 @@ async function runFile(program: string, args: string[]): Promise<unknown> {
 
 /** Each file is a module of the worker, by the path that an import finds. */
 function workerConfig(port: number): string {
-  const names = globSync('**/*.js', { cwd: join(installed, 'dist') })
+  const names = globSync('**/*.js', { cwd: join(installed, 'dist/esm') })
   const modules: [name: string, path: string][] = [
     ['worker.js', 'worker.js'],
     ['quickstart.js', 'quickstart.js'],
-    ['@vintem/client', 'node_modules/@vintem/client/dist/index.js'],
+    ['@vintem/client', 'node_modules/@vintem/client/dist/esm/index.js'],
     ...names.map((name): [string, string] => [
       `@vintem/${name}`,
-      `node_modules/@vintem/client/dist/${name}`,
+      `node_modules/@vintem/client/dist/esm/${name}`,
     ]),
   ]
   const list = modules.map(([name, path]) => `(name = "${name}", esModule = embed "${path}")`)
