@@ -29,6 +29,7 @@ const SAMPLES: Record<string, (number: string) => string> = {
   code: (number) => pad(number, 6),
   requestId: (number) => `01k3e8r8v0e008${pad(number, 12)}`,
   moment: () => '2026-08-20T15:00:00.000Z',
+  key: () => 'vk_sandbox_…',
   secret: (number) => `whsec_${Buffer.alloc(32, `vintem ${number}`).toString('base64')}`,
 }
 

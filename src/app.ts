@@ -15,6 +15,7 @@ import { onePlace } from './core/places/front.ts'
 import { syncNamed } from './core/recurrences/agreements.ts'
 import { recordReturns } from './core/refunds/bank-returns.ts'
 import { createRequestLog } from './core/request-log/batch.ts'
+import { NEW_SANDBOX_S, NEW_SANDBOXES } from './core/sandboxes/rules.ts'
 import { createSetbacks } from './core/setbacks.ts'
 import { type Connections, undivided } from './db/connection-counts.ts'
 import { type Database, openDatabase } from './db/database.ts'
@@ -121,9 +122,15 @@ function createShared({ config, clock, log, publicUrl, ...parts }: Parts) {
   }
   const accessChanges =
     config.rateLimit && limits.rate('changes of access', 1 / ACCESS_CHANGE_S, ACCESS_CHANGES)
+  const newSandboxesBy = (whom: string) =>
+    config.rateLimit && limits.rate(`sandboxes by ${whom}`, 1 / NEW_SANDBOX_S, NEW_SANDBOXES)
+  const newSandboxes = {
+    byCompany: newSandboxesBy('company'),
+    byAddress: newSandboxesBy('address'),
+  }
   const time = { clock, systemClock: clock, clockMoves, due: DUE_TASKS }
   const outward = { vault, log, mailer, sender, lookup, metrics, limits, alarm, publicUrl }
-  return { config, ...time, ...outward, passwords, bankPages, accessChanges }
+  return { config, ...time, ...outward, passwords, bankPages, accessChanges, newSandboxes }
 }
 
 function openPlace(

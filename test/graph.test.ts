@@ -82,6 +82,7 @@ const MAY_USE: Record<string, string[]> = {
   clocks: ['app.ts', 'companies', 'due.ts', 'fields.ts', 'tasks.ts'],
   closings: ['app.ts', 'companies', 'figures'],
   companies: ['app.ts', 'fields.ts', 'letters', 'mails', 'reconciliation-schedule.ts'],
+  'company-tables': [],
   customers: ['app.ts', 'companies', 'fields.ts'],
   deliveries: [
     'app.ts',
@@ -129,7 +130,7 @@ const MAY_USE: Record<string, string[]> = {
   links: ['app.ts', 'charges', 'companies', 'customers', 'fields.ts'],
   mails: ['due.ts', 'tasks.ts'],
   messages: ['app.ts', 'charges', 'companies', 'letters'],
-  moves: ['companies', 'places'],
+  moves: ['companies', 'company-tables', 'places'],
   'operate.ts': ['activity', 'app.ts', 'companies'],
   notes: [],
   operator: ['activity', 'clocks', 'companies', 'mails'],
@@ -235,6 +236,16 @@ const MAY_USE: Record<string, string[]> = {
     'mails',
   ],
   'request-log': ['app.ts', 'fields.ts'],
+  'sandbox-companies.ts': [
+    'activity',
+    'app.ts',
+    'clocks',
+    'companies',
+    'company-tables',
+    'sandboxes',
+    'webhooks',
+  ],
+  sandboxes: ['fields.ts'],
   'saved-views.ts': [],
   secrets: [
     'activity',

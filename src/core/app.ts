@@ -51,6 +51,8 @@ export type App = {
   bankPages: BankPageLimits
   /** How often a company changes who can reach its money. Null if rates are off. */
   accessChanges: RateLimit | null
+  /** How often sandboxes are made. Null if rates are off. */
+  newSandboxes: { byCompany: RateLimit | null; byAddress: RateLimit | null }
   /** Where payers and integrators reach the service. */
   publicUrl: string
 }

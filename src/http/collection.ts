@@ -26,6 +26,8 @@ type Step = {
   path?: string | undefined
   /** In place of the example of the document, or fields of it. */
   body?: Record<string, unknown>
+  /** The variable of the key, if it is another one. */
+  key?: string
   /** Variables that are set from the answer, by the field in `data` that they come from. */
   keep?: Record<string, string>
 }
@@ -174,7 +176,10 @@ const FOLDERS: Record<string, Step[]> = {
     step('makeWithdrawalCode', { path: 'withdrawalId', keep: { otp: 'code' } }),
     step('confirmWithdrawal', { path: 'withdrawalId', body: { otp: '{{otp}}' } }),
   ],
-  Sandbox: [],
+  Sandbox: [
+    step('createSandbox', { keep: { sandboxKey: 'apiKey' } }),
+    step('deleteSandbox', { key: 'sandboxKey' }),
+  ],
   Deleting: [
     step('deleteWebhook', { path: 'webhookId' }),
     step('deleteProduct', { path: 'productId' }),
@@ -201,10 +206,7 @@ export function collection(publicUrl: string): unknown {
       description: `Every operation, in an order in which each request has what it needs. Set \`key\` to a key of a sandbox company; the other variables are set from the answers.\n\nThe reference is at ${publicUrl}/docs.`,
       schema: SCHEMA,
     },
-    auth: {
-      type: 'apikey',
-      apikey: [text('key', 'X-API-KEY'), text('value', '{{key}}'), text('in', 'header')],
-    },
+    auth: authBy('key'),
     variable: [
       text('baseUrl', publicUrl),
       { ...text('key', ''), description: 'A key of a sandbox company, vk_sandbox_…' },
@@ -213,6 +215,11 @@ export function collection(publicUrl: string): unknown {
     item: folders,
   }
 }
+
+const authBy = (variable: string) => ({
+  type: 'apikey',
+  apikey: [text('key', 'X-API-KEY'), text('value', `{{${variable}}}`), text('in', 'header')],
+})
 
 const LISTED = new Set(
   Object.values(FOLDERS).flatMap((steps) => steps.map((one) => one.operationId)),
@@ -268,6 +275,7 @@ function itemOf(one: Step, { method, path, operation }: Found): unknown {
       ...(query.length > 0 && { query }),
     },
     description: operation.description,
+    ...(one.key && { auth: authBy(one.key) }),
     ...(body && { body: { mode: 'raw', raw, options: { raw: { language: 'json' } } } }),
   }
   const event = one.keep && [keeping(one.keep)]

@@ -8,7 +8,8 @@ import type { FullApp } from '../core/full-app.ts'
 import { PAYMENT_STATES } from '../core/payments/rules.ts'
 import { listOfPayments } from '../core/refunds/store.ts'
 import { showRefund } from '../core/refunds/view.ts'
-import { fromPublic } from '../lib/ids.ts'
+import { find as findSandbox } from '../core/sandboxes/store.ts'
+import { fromPublic, isUuid } from '../lib/ids.ts'
 import { localDateOf } from '../pix/local-time.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the serializer of the operation knows the fields
@@ -61,6 +62,15 @@ export const itself: Find = ({ read }, operationId) => read(operationId)
 export const deleted: Find = async ({ last }, operationId) => {
   const done = await last(operationId)
   return done && { id: done.id }
+}
+
+/** A sandbox that the company has made. Its key was shown once. */
+export const madeSandbox: Find = async ({ app, last }, operationId) => {
+  const done = await last(operationId)
+  const sandbox = done && isUuid(done.id) && (await findSandbox(app.db, done.id))
+  if (!sandbox) return null
+  const { companyId: id, expiresAt } = sandbox
+  return { id, apiKey: 'vk_sandbox_…', expiresAt: expiresAt.toISOString() }
 }
 
 /** A dispute that the company has. */

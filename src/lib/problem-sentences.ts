@@ -152,6 +152,12 @@ export const SENTENCES: Record<string, string> = {
   'The body cannot be unpacked.': 'O corpo não pode ser descompactado.',
 
   // The simulated bank, and what it says of an order.
+  'A company has at most {count} sandboxes. Remove one by DELETE /sandbox, or wait until one ends.':
+    'Uma empresa tem no máximo {count} empresas de testes. Exclua uma com DELETE /sandbox ou espere uma terminar.',
+  'Too many sandboxes are made. Use one for several tests, or wait.':
+    'Empresas de testes demais em pouco tempo. Use a mesma em vários testes ou espere.',
+  'Only a sandbox that POST /sandbox has made can be removed.':
+    'Só uma empresa de testes criada por POST /sandbox pode ser excluída.',
   'The simulated bank refuses it: {reason}.': 'O banco simulado recusa: {reason}.',
   'The simulated bank has issued no such code.': 'O banco simulado não emitiu este código.',
   'The simulated bank has too many orders. Try again in a moment.':

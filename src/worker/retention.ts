@@ -10,6 +10,7 @@ import { purgeChallenges } from '../core/people/second-factors-store.ts'
 import { purgeSessions } from '../core/people/sessions.ts'
 import { expiredPart } from '../core/request-log/rules.ts'
 import { emptyPart } from '../core/request-log/store.ts'
+import { removeSandboxes } from '../core/sandbox-companies.ts'
 import { purgeSetbacks } from '../core/setbacks.ts'
 import { TASK } from '../core/tasks.ts'
 import { deletePreviousSecrets } from '../core/webhooks/store.ts'
@@ -119,6 +120,12 @@ export const KEPT: readonly Kept[] = [
       await purgeLinks(control, now)
       await purgeChallenges(control, now)
     },
+  },
+  {
+    name: 'sandboxes made by `POST /sandbox`',
+    days: 'ends',
+    every_ms: MINUTE_MS,
+    remove: (app, { signal }) => removeSandboxes(app, signal),
   },
   {
     name: 'limits on mails, and companies that tasks leave alone',

@@ -10,6 +10,7 @@ import {
   returnOf,
   SANDBOX_PAYMENT,
 } from '../support/payments.ts'
+import { asMade, SANDBOX } from '../support/sandboxes.ts'
 import { PATH } from '../support/withdrawals.ts'
 import { dataOf, on, type Try } from './tries.ts'
 
@@ -50,6 +51,20 @@ async function unanswered(client: Client) {
 }
 
 export const SANDBOX_TRIES: Try[] = [
+  ...on('createSandbox', {
+    created: async (client, _made, api) =>
+      (await another(client, api)).post(SANDBOX, { expiresIn: 3600 }),
+    invalid_value: (client) => client.post(SANDBOX, { expiresIn: 1 }),
+    sandbox_only: async (client, _made, api) => (await another(client, api, 'live')).post(SANDBOX),
+  }),
+  ...on('deleteSandbox', {
+    deleted: async (client, _made, api) => {
+      const own = await another(client, api)
+      await asMade(api, own)
+      return own.delete(SANDBOX)
+    },
+    sandbox_only: (client) => client.delete(SANDBOX),
+  }),
   ...on('getClock', {
     'of real time': async (client, _made, api) => (await another(client, api)).get(CLOCK),
     'on its way': async (client, _made, api) => (await advancing(client, api)).get(CLOCK),

@@ -2,6 +2,7 @@ import type { Client, TestApi } from '../support/api.ts'
 import { CLOCK } from '../support/clocks.ts'
 import { openDispute } from '../support/disputes.ts'
 import { decisionOf, disputeOf, makePaid, returnOf, SANDBOX_PAYMENT } from '../support/payments.ts'
+import { SANDBOX } from '../support/sandboxes.ts'
 import type { BodyCase } from './bodies.ts'
 import {
   ANY_AMOUNT,
@@ -15,6 +16,14 @@ import {
 } from './wrong-values.ts'
 
 export const sandboxBodies: BodyCase[] = [
+  {
+    operationId: 'createSandbox',
+    method: 'POST',
+    parents: {},
+    required: [],
+    wrong: { expiresIn: [...NO_NUMBER, 1.5, 59, 0, -1, 86_401, 1e300] },
+    prepare: async () => ({ path: SANDBOX, good: { expiresIn: 60 } }),
+  },
   {
     operationId: 'moveClock',
     method: 'POST',

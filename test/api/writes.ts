@@ -13,6 +13,7 @@ import {
   returnOf,
   SANDBOX_PAYMENT,
 } from '../support/payments.ts'
+import { asMade, SANDBOX } from '../support/sandboxes.ts'
 import { makeRecipient, makeSettled } from '../support/splits.ts'
 import {
   makeCustomer,
@@ -291,6 +292,16 @@ export const WRITES: Record<string, (client: Client, api: TestApi) => Promise<Wr
   }),
   makeWithdrawalCode: async (client, api) =>
     bare(codeOf((await waiting(client, api)).slice(PATH.length + 1))),
+  createSandbox: async () => ({
+    method: 'POST',
+    path: SANDBOX,
+    body: { expiresIn: 60 },
+    other: { expiresIn: 61 },
+  }),
+  deleteSandbox: async (client, api) => {
+    await asMade(api, client)
+    return { ...bare(SANDBOX), method: 'DELETE' }
+  },
   // The last: what is due for a company whose clock is on its way waits until it is played.
   moveClock: async () => ({
     method: 'POST',

@@ -28,8 +28,10 @@ const script = some({ type: { const: 'text/javascript' }, exec: many(text) }, 'e
 const query = some({ key: text, value: text, description: text, disabled: { type: 'boolean' } })
 const url = some({ raw: text, host: many(text), path: many(text), query: many(query) }, 'raw')
 const raw = some({ raw: some({ language: { const: 'json' } }) }, 'raw')
+const auth = some({ type: { const: 'apikey' }, apikey: many(pair) }, 'type')
 const request = some(
   {
+    auth,
     method: { enum: ['GET', 'POST', 'PUT', 'DELETE'] },
     header: many(some({ key: text, value: text }, 'key', 'value')),
     url,
@@ -53,7 +55,7 @@ const item = some(
 const FORMAT = some(
   {
     info: some({ name: text, description: text, schema: text }, 'name', 'schema'),
-    auth: some({ type: { const: 'apikey' }, apikey: many(pair) }, 'type'),
+    auth,
     variable: many(pair),
     item: many(some({ name: text, item: many(item) }, 'item')),
   },

@@ -20,6 +20,7 @@ const VOLATILE: [RegExp, string][] = [
   [/\bR[RN]99999999\d{8}[0-9A-Za-z]{11}\b/g, 'externalRecurrenceId '],
   [/(?<=")000201[\x20\x21\x23-\x7e]*6304[0-9A-F]{4}(?=")/g, 'brCode '],
   [/data:image\/png;base64,[\w+/=]+/g, 'png '],
+  [/vk_sandbox_\w+/g, 'key '],
   [/whsec_[\w+/=]{44}/g, 'secret '],
   [/(?<="code":")\d{6}(?=")/g, 'code '],
   [/(?<="id":"|after=)[0-7][0-9a-hjkmnp-tv-z]{25}\b/g, 'requestId '],

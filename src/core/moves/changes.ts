@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Table } from '../company-tables/tables.ts'
 import { copyKeys, type Ends, type Key } from './copy.ts'
-import type { Table } from './tables.ts'
 import { requireSameRows } from './verify.ts'
 
 /** Copies what has changed since it was copied, until little is left. */

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Uuid } from '../../lib/ids.ts'
-import { APPEND_ONLY, type Table } from './tables.ts'
+import { APPEND_ONLY, type Table } from '../company-tables/tables.ts'
 
 /** Rows of one statement. */
 const BATCH = 2_000
@@ -134,27 +134,6 @@ async function replace(to: pg.ClientBase, table: Table, rows: string[]): Promise
      on conflict (${primary.join(', ')}) do update set ${changes.join(', ')}`,
     [rows],
   )
-}
-
-/** Deletes the rows of a company, batch by batch. */
-export async function removeRows(
-  client: pg.ClientBase,
-  table: Table,
-  companyId: Uuid,
-): Promise<void> {
-  const { name, company, key } = table
-  const columns = key.map(({ column }) => column).join(', ')
-  const same = key.map(({ column }) => `t.${column} = d.${column}`).join(' and ')
-  for (let deleted = BATCH; deleted === BATCH; ) {
-    const result = await client.query(
-      key.length === 0
-        ? `delete from ${name} where ${company} = $1`
-        : `with d as (select ${columns} from ${name} where ${company} = $1 limit ${BATCH})
-           delete from ${name} t using d where t.${company} = $1 and ${same}`,
-      [companyId],
-    )
-    deleted = result.rowCount ?? 0
-  }
 }
 
 /** How many rows each table has of a company. */

@@ -5,16 +5,16 @@ import { createClient } from '../../db/servers.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
 import { CHANGES, waitUntilAppliedAt } from '../companies/announce.ts'
+import { LEFT_BEHIND, lockCompany, removeCompany, removeRows } from '../company-tables/remove.ts'
+import { readTables, type Table } from '../company-tables/tables.ts'
 import type { MoveState } from '../places/store.ts'
 import { catchUp, copyAt, copyRest } from './changes.ts'
-import { copyTable, countRows, type Ends, type Key, removeRows } from './copy.ts'
-import { readTables, type Table } from './tables.ts'
+import { copyTable, countRows, type Ends, type Key } from './copy.ts'
 import { requireSameEnd, verifyCopy } from './verify.ts'
 import { unwatchCompany, watchCompany } from './watch.ts'
 
-/** The classes of advisory locks: of writers, which the migration names too, and of the mover. */
+/** The class of the advisory locks of writers, which the migration names too. */
 const WRITERS = 1986618989
-const MOVER = 1986618990
 /** Writers are refused for so long at most. The change is given up before, and tried again. */
 const REFUSED_MS = 4_500
 const LOCK_MS = 1_500
@@ -27,7 +27,7 @@ const WORKERS_MS = 2_500
 const GRACE_MS = 60_000
 
 /** Rows are copied and compared as texts, which two servers may otherwise write in two ways. */
-const SETTINGS = `set vintem.mover = 'on'; set timezone = 'UTC'; set datestyle = 'ISO';
+const SETTINGS = `${LEFT_BEHIND}; set timezone = 'UTC'; set datestyle = 'ISO';
   set intervalstyle = 'postgres'; set bytea_output = 'hex'; set extra_float_digits = 1`
 
 /** Where a move has got to. If it is killed anywhere, the same command goes on. */
@@ -138,11 +138,9 @@ async function withEnds<R>(
   try {
     const source = await open(move.urls[move.from - 1]!)
     const target = await open(move.urls[move.to - 1]!)
-    const { rows } = await source.query<{ taken: boolean }>(
-      'select pg_try_advisory_lock($1, hashtext($2)) as taken',
-      [MOVER, move.companyId],
-    )
-    if (!rows[0]!.taken) throw new OperatorFault('Another command is moving this company now.')
+    if (!(await lockCompany(source, move.companyId))) {
+      throw new OperatorFault('Another command is moving this company now.')
+    }
     const changers = {
       source: await openChanger(source, move.from),
       target: await openChanger(target, move.to),
@@ -380,13 +378,7 @@ async function clearSource(ends: Ends, companyId: Uuid): Promise<number> {
     await copyTable(source, target, table, companyId, null, async () => {})
   }
   const counts = await countRows(source, tables, companyId)
-  for (const table of tables.toReversed()) {
-    if (table.name !== 'companies') await removeRows(source, table, companyId)
-  }
-  for (const name of ['setbacks', 'webhook_leases', 'followed_feeds']) {
-    await source.query(`delete from ${name} where company_id = $1`, [companyId])
-  }
-  await source.query('delete from companies where id = $1', [companyId])
+  await removeCompany(source, tables, companyId)
   await source.query('delete from company_changes where company_id = $1', [companyId])
   await unwatchCompany(ends.changers.source, companyId)
   return [...counts.values()].reduce((sum, count) => sum + count, 0)

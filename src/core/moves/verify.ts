@@ -2,6 +2,7 @@ import { txOn } from '../../db/database.ts'
 import { prove } from '../../ledger/audit.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
+import type { Table } from '../company-tables/tables.ts'
 import {
   copyKeys,
   countRows,
@@ -11,7 +12,6 @@ import {
   type Key,
   readKeys,
 } from './copy.ts'
-import type { Table } from './tables.ts'
 
 /** Old rows may be deleted in the new place while it is compared. */
 const REPAIRS = 3

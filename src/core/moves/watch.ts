@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Uuid } from '../../lib/ids.ts'
-import type { Table } from './tables.ts'
+import type { Table } from '../company-tables/tables.ts'
 
 /** How often a table is tried to be locked while others use it, and for how long each time. */
 const TRIES = 60

@@ -19,6 +19,7 @@ import * as recurrences from '../../core/recurrences/view.ts'
 import { NewBankReturn, NewPaymentRefund, NewRefund, RefundView } from '../../core/refunds/view.ts'
 import { RemindersChange, RemindersView } from '../../core/reminders/view.ts'
 import { RequestView } from '../../core/request-log/view.ts'
+import { NewSandbox, SandboxView } from '../../core/sandboxes/view.ts'
 import { KeyPayment } from '../../core/simulated-bank/view.ts'
 import * as versions from '../../core/version-changes/view.ts'
 import * as webhooks from '../../core/webhooks/view.ts'
@@ -63,6 +64,7 @@ const BODIES = {
   NewWithdrawal: withdrawals.NewWithdrawal,
   WithdrawalConfirmation: withdrawals.Confirmation,
   ClockMove,
+  NewSandbox,
   KeyPayment,
   NewBankReturn,
   NewDefense: disputes.NewDefense,
@@ -117,6 +119,7 @@ const RESOURCES = {
   StatementEntry: EntryView,
   Figures: FiguresView,
   Withdrawal: withdrawals.WithdrawalView,
+  Sandbox: SandboxView,
   StartedWithdrawal: withdrawals.StartedWithdrawal,
   Company: CompanyView,
   Reminders: RemindersView,

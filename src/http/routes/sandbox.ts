@@ -8,6 +8,8 @@ import { recordUnnamed, sendUnnamed } from '../../core/payments/commands.ts'
 import { showUnmatched, UnmatchedPayment } from '../../core/payments/view.ts'
 import { noPayment, recordOwnReturn, returnAtSimulator } from '../../core/refunds/bank-returns.ts'
 import { NewBankReturn, RefundView, showRefund } from '../../core/refunds/view.ts'
+import { expireSandbox, makeSandbox, requireRare } from '../../core/sandbox-companies.ts'
+import { NewSandbox, SandboxView } from '../../core/sandboxes/view.ts'
 import {
   decideAtSimulator,
   openAtSimulator,
@@ -17,11 +19,73 @@ import { KeyPayment } from '../../core/simulated-bank/view.ts'
 import { showNewCode } from '../../core/withdrawals/commands.ts'
 import { WithdrawalCode } from '../../core/withdrawals/view.ts'
 import { newId } from '../../lib/ids.ts'
-import { type Call, route } from '../route.ts'
-import { disputed, itself, newCode, read, returned, unmatched } from '../samples.ts'
+import { type Call, Deleted, route } from '../route.ts'
+import {
+  deleted,
+  disputed,
+  itself,
+  madeSandbox,
+  newCode,
+  read,
+  returned,
+  unmatched,
+} from '../samples.ts'
 import { disputeIdOf, shown } from './disputes.ts'
 import { endToEndIdOf } from './payments.ts'
 import { withdrawalIdOf } from './withdrawals.ts'
+
+const make = route({
+  method: 'POST',
+  path: '/sandbox',
+  operationId: 'createSandbox',
+  client: ['sandbox', 'create'],
+  changes: { record: 'company', pt: 'Empresa de testes criada', en: 'Sandbox created' },
+  sample: madeSandbox,
+  tag: 'Sandbox',
+  summary: 'Create a sandbox company',
+  description:
+    'A company with the settings of yours, a key, a clock and R$ 1.000,00 of its own, so that tests that run at the same time do not move the time of each other. The key may do what the key of the request may. It is removed with all its data when its time is over, or by DELETE /sandbox. A company has at most 20 at once. With a key of a sandbox company only.',
+  scope: 'company:write',
+  body: NewSandbox,
+  example: { expiresIn: 3600 },
+  data: SandboxView,
+  status: 201,
+  message: 'Sandbox created.',
+  problems: ['sandbox_only'],
+  async handle(call) {
+    const { app, company, author, scopes, body } = call
+    await requireRare(app, company, author)
+    return call.commit(async (tx) => {
+      const made = await makeSandbox(tx, app, company, { ...body, author, scopes })
+      const { companyId, apiKey, expiresAt } = made
+      return { data: { id: companyId, apiKey, expiresAt: expiresAt.toISOString() } }
+    })
+  },
+})
+
+const remove = route({
+  method: 'DELETE',
+  path: '/sandbox',
+  operationId: 'deleteSandbox',
+  client: ['sandbox', 'delete'],
+  changes: { record: 'company', pt: 'Empresa de testes excluída', en: 'Sandbox deleted' },
+  sample: deleted,
+  tag: 'Sandbox',
+  summary: 'Delete a sandbox company',
+  description:
+    'The company of the key, which POST /sandbox has made. Its webhooks get nothing more and its clock stops at once; within some minutes its keys end, and then all its data is removed. The same request again changes nothing.',
+  scope: 'company:write',
+  unknownFields: 'refused',
+  data: Deleted,
+  status: 200,
+  message: 'Sandbox deleted.',
+  problems: ['sandbox_only'],
+  handle: ({ app, company, commit }) =>
+    commit(async (tx) => ({
+      changed: await expireSandbox(tx, app, company),
+      data: { id: company.id },
+    })),
+})
 
 const get = route({
   method: 'GET',
@@ -244,4 +308,4 @@ const code = route({
   },
 })
 
-export const sandboxRoutes = [get, move, receive, returnOne, dispute, decide, code]
+export const sandboxRoutes = [make, remove, get, move, receive, returnOne, dispute, decide, code]

@@ -195,6 +195,7 @@ test('a body is said to be required where it has a field that is', () => {
     acceptPayment: false,
     startWithdrawal: true,
     confirmWithdrawal: true,
+    createSandbox: false,
     moveClock: false,
     receivePayment: true,
     returnPayment: false,

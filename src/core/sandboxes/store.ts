@@ -1,0 +1,86 @@
+import type { ControlTx, Row, Tx } from '../../db/database.ts'
+import type { Uuid } from '../../lib/ids.ts'
+
+/** A sandbox company that another company has made. */
+export type Sandbox = { companyId: Uuid; madeBy: Uuid; expiresAt: Date }
+
+export async function insert(tx: Tx, { companyId, madeBy, expiresAt }: Sandbox): Promise<void> {
+  await tx.query({
+    text: 'insert into sandboxes (company_id, made_by, expires_at) values ($1, $2, $3)',
+    values: [companyId, madeBy, expiresAt],
+  })
+}
+
+export async function find(
+  tx: Tx,
+  companyId: Uuid,
+  lock: 'for update' | '' = '',
+): Promise<Sandbox | null> {
+  const [row] = await tx.query<Row & Sandbox>({
+    text: `select company_id as "companyId", made_by as "madeBy", expires_at as "expiresAt"
+           from sandboxes where company_id = $1 ${lock}`,
+    values: [companyId],
+  })
+  return row ?? null
+}
+
+/** How many of a company can be used, and when the first of them ends. Those at once wait. */
+export async function countOf(
+  tx: Tx,
+  madeBy: Uuid,
+  now: Date,
+): Promise<{ count: number; first: Date | null }> {
+  await tx.query({
+    text: 'select from companies where id = $1 for no key update',
+    values: [madeBy],
+  })
+  const [row] = await tx.query<Row & { count: number; first: Date | null }>({
+    text: `select count(*)::int as count, min(expires_at) as first from sandboxes
+           where made_by = $1 and expires_at > $2`,
+    values: [madeBy, now],
+  })
+  return row!
+}
+
+export async function expire(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update sandboxes set expires_at = $2 where company_id = $1',
+    values: [companyId, now],
+  })
+}
+
+/** Those whose time is over and whose keys work. Companies that are being moved are left alone. */
+export async function listExpired(tx: Tx, now: Date): Promise<Uuid[]> {
+  const rows = await tx.query<{ companyId: Uuid }>({
+    text: `select company_id as "companyId" from sandboxes s
+           where expires_at <= $1 and ended_at is null
+             and not exists (select from company_moves m where m.company_id = s.company_id)
+           order by expires_at limit 100`,
+    values: [now],
+  })
+  return rows.map(({ companyId }) => companyId)
+}
+
+/** From now on its rows may be removed. */
+export async function end(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await tx.query({
+    text: 'update sandboxes set ended_at = $2 where company_id = $1',
+    values: [companyId, now],
+  })
+}
+
+export async function listEnded(tx: Tx, before: Date): Promise<Uuid[]> {
+  const rows = await tx.query<{ companyId: Uuid }>({
+    text: `select company_id as "companyId" from sandboxes
+           where expires_at <= $1 and ended_at <= $1 order by expires_at limit 100`,
+    values: [before],
+  })
+  return rows.map(({ companyId }) => companyId)
+}
+
+/** Nobody is a member of a sandbox by itself, but an operator can invite somebody. */
+export async function removeMembers(tx: ControlTx, companyId: Uuid): Promise<void> {
+  for (const table of ['person_links', 'memberships']) {
+    await tx.query({ text: `delete from ${table} where company_id = $1`, values: [companyId] })
+  }
+}
