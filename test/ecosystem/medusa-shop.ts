@@ -1,0 +1,279 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { after } from 'node:test'
+import { promisify } from 'node:util'
+import { build as buildClient } from '../../scripts/client/build.ts'
+import { build } from '../../scripts/medusa/build.ts'
+import { inherited } from '../support/process.ts'
+import { until } from '../support/until.ts'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '../..')
+const SOURCES = join(ROOT, 'packages/medusa-payment-vintem')
+
+/** The provider, as the shop calls it. */
+export const PROVIDER = 'pp_vintem_pix'
+const ADMIN = { email: 'admin@example.com', password: 'correct horse battery' }
+
+/** What the shop's own guide says, for a shop with its database at `DATABASE_URL`. */
+const CONFIG = `const { defineConfig } = require('@medusajs/framework/utils')
+
+const { DATABASE_URL, VINTEM_URL, VINTEM_KEY, VINTEM_WEBHOOK_SECRET } = process.env
+const http = { storeCors: '', adminCors: '', authCors: '', jwtSecret: 'jwt', cookieSecret: 'cookie' }
+const options = {
+  url: VINTEM_URL,
+  key: VINTEM_KEY,
+  webhookSecret: VINTEM_WEBHOOK_SECRET,
+  devMode: true,
+}
+
+module.exports = defineConfig({
+  projectConfig: { databaseUrl: DATABASE_URL, http },
+  admin: { disable: true },
+  plugins: ['medusa-payment-vintem'],
+  modules: [
+    {
+      resolve: '@medusajs/medusa/payment',
+      options: {
+        webhook_delay: 100,
+        providers: [{ resolve: 'medusa-payment-vintem', id: 'pix', options }],
+      },
+    },
+  ],
+})
+`
+
+type Json = Record<string, unknown>
+
+export type Cart = { id: string; email: string; paymentCollection: string }
+
+export type Session = {
+  id: string
+  amount: number
+  status: string
+  data: {
+    chargeId: string
+    amount: number
+    brCode: string
+    qrCode: string
+    url: string
+    expiresAt: string
+  }
+}
+
+export type Order = {
+  id: string
+  email: string
+  total: number
+  payment_status: string
+  summary: { paid_total: number; refunded_total: number; pending_difference: number }
+  payment_collections: {
+    payments: { id: string; amount: number; captured_at: string | null; refunds: object[] }[]
+  }[]
+}
+
+/** A Medusa of npm with the package, in a folder below that in which Medusa is installed. */
+export class Shop {
+  readonly url: string
+  readonly #folder: string
+  readonly #programs: string
+  readonly #environment: Record<string, string>
+  #child: ChildProcess | null = null
+  #output = ''
+  #token = ''
+  #publishableKey = ''
+  #region = ''
+  #variant = ''
+  #carts = 0
+
+  constructor(programs: string, port: number, environment: Record<string, string>) {
+    this.url = `http://127.0.0.1:${port}`
+    this.#programs = programs
+    this.#folder = join(programs, `shop-${process.pid}`)
+    this.#environment = {
+      ...inherited,
+      HOME: this.#folder,
+      NODE_ENV: 'production',
+      MEDUSA_DISABLE_TELEMETRY: 'true',
+      PORT: String(port),
+      ...environment,
+    }
+    after(async () => {
+      await this.stop()
+      rmSync(this.#folder, { recursive: true, force: true })
+    })
+  }
+
+  /** What the shop has written. */
+  output(): string {
+    return this.#output
+  }
+
+  /** Puts the package and its client where npm would, and makes the shop's tables. */
+  async install(): Promise<void> {
+    const modules = join(this.#folder, 'node_modules')
+    mkdirSync(join(modules, '@vintem'), { recursive: true })
+    await buildClient(join(modules, '@vintem/client'))
+    await build(join(modules, 'medusa-payment-vintem'))
+    const dependencies = { '@medusajs/medusa': '*' }
+    writeFileSync(
+      join(this.#folder, 'package.json'),
+      JSON.stringify({ name: 'shop', dependencies }),
+    )
+    writeFileSync(join(this.#folder, 'medusa-config.js'), CONFIG)
+    await this.#medusa('db:migrate', '--execute-safe-links')
+    await this.#medusa('user', '--email', ADMIN.email, '--password', ADMIN.password)
+  }
+
+  /** Checks the package against the types of this Medusa. */
+  async checkTypes(): Promise<void> {
+    for (const name of ['src', 'tsconfig.json']) {
+      cpSync(join(SOURCES, name), join(this.#folder, name), { recursive: true })
+    }
+    const compiler = join(ROOT, 'node_modules/typescript-5/bin/tsc')
+    await run(process.execPath, [compiler, '-p', this.#folder], { env: inherited })
+    for (const name of ['src', 'tsconfig.json']) {
+      rmSync(join(this.#folder, name), { recursive: true })
+    }
+  }
+
+  #medusa(...args: string[]): Promise<unknown> {
+    return run(process.execPath, [this.#program(), ...args], this.#options())
+  }
+
+  #program(): string {
+    return join(this.#programs, 'node_modules/@medusajs/cli/cli.js')
+  }
+
+  #options() {
+    return { cwd: this.#folder, env: this.#environment }
+  }
+
+  async start(): Promise<void> {
+    const child = spawn(process.execPath, [this.#program(), 'start'], {
+      ...this.#options(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.#child = child
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        this.#output += chunk
+      })
+    await until('the shop answers', async () => {
+      if (child.exitCode !== null) throw new Error(`The shop has ended: ${this.#output}`)
+      const reply = await fetch(`${this.url}/health`).catch(() => null)
+      return reply?.ok ?? false
+    })
+  }
+
+  async stop(): Promise<void> {
+    const child = this.#child
+    this.#child = null
+    if (!child || child.exitCode !== null) return
+    const ended = once(child, 'close')
+    child.kill('SIGTERM')
+    await ended
+  }
+
+  async #send(method: string, path: string, body: Json | undefined, headers: object) {
+    const reply = await fetch(`${this.url}${path}`, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    const text = await reply.text()
+    if (!reply.ok) throw new Error(`${method} ${path}: ${reply.status} ${text}`)
+    return JSON.parse(text)
+  }
+
+  /** As the operator of the shop. */
+  admin(method: string, path: string, body?: Json) {
+    return this.#send(method, `/admin${path}`, body, { authorization: `Bearer ${this.#token}` })
+  }
+
+  /** As a page of the shop. */
+  store(method: string, path: string, body?: Json) {
+    const headers = { 'x-publishable-api-key': this.#publishableKey }
+    return this.#send(method, `/store${path}`, body, headers)
+  }
+
+  /** A region in which Pix is paid, and a product of 19.90. */
+  async furnish(): Promise<void> {
+    const { token } = await this.#send('POST', '/auth/user/emailpass', ADMIN, {})
+    this.#token = token
+    const { stores } = await this.admin('GET', '/stores')
+    const supported_currencies = [{ currency_code: 'brl', is_default: true }]
+    await this.admin('POST', `/stores/${stores[0].id}`, { supported_currencies })
+    const { sales_channels } = await this.admin('GET', '/sales-channels')
+    const channel = sales_channels[0].id
+    const key = { title: 'pages', type: 'publishable' }
+    const { api_key } = await this.admin('POST', '/api-keys', key)
+    await this.admin('POST', `/api-keys/${api_key.id}/sales-channels`, { add: [channel] })
+    this.#publishableKey = api_key.token
+    const region = { name: 'Brasil', currency_code: 'brl', countries: ['br'] }
+    const made = await this.admin('POST', '/regions', { ...region, payment_providers: [PROVIDER] })
+    this.#region = made.region.id
+    const { product } = await this.admin('POST', '/products', {
+      title: 'Camiseta',
+      status: 'published',
+      options: [{ title: 'Tamanho', values: ['M'] }],
+      variants: [
+        {
+          title: 'M',
+          options: { Tamanho: 'M' },
+          manage_inventory: false,
+          prices: [{ currency_code: 'brl', amount: 19.9 }],
+        },
+      ],
+      sales_channels: [{ id: channel }],
+    })
+    this.#variant = product.variants[0].id
+  }
+
+  /** A cart with so many of the product. */
+  async fillCart(quantity = 1): Promise<Cart> {
+    this.#carts += 1
+    const email = `payer-${this.#carts}@example.com`
+    const { cart } = await this.store('POST', '/carts', {
+      region_id: this.#region,
+      email,
+      items: [{ variant_id: this.#variant, quantity }],
+    })
+    const { payment_collection } = await this.store('POST', '/payment-collections', {
+      cart_id: cart.id,
+    })
+    return { id: cart.id, email, paymentCollection: payment_collection.id }
+  }
+
+  addToCart({ id }: Cart, quantity: number) {
+    const item = { variant_id: this.#variant, quantity }
+    return this.store('POST', `/carts/${id}/line-items`, item)
+  }
+
+  /** Chooses Pix. The answer has the code. */
+  async beginPayment({ paymentCollection }: Cart): Promise<Session> {
+    const { payment_collection } = await this.store(
+      'POST',
+      `/payment-collections/${paymentCollection}/payment-sessions`,
+      {
+        provider_id: PROVIDER,
+        data: { customer: { name: 'Maria da Silva', taxId: '12345678909' } },
+      },
+    )
+    return payment_collection.payment_sessions.at(-1)
+  }
+
+  async findOrder({ email }: Cart): Promise<Order | null> {
+    const fields = 'email,total,payment_status,summary,*payment_collections.payments.refunds'
+    const query = `?limit=100&fields=${encodeURIComponent(fields)}`
+    const { orders } = await this.admin('GET', `/orders${query}`)
+    return orders.find((order: Order) => order.email === email) ?? null
+  }
+
+  /** The order of a cart, as soon as it is there. */
+  orderOf(cart: Cart): Promise<Order> {
+    return until('the cart becomes an order', () => this.findOrder(cart))
+  }
+}
