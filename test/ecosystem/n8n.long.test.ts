@@ -280,6 +280,6 @@ test('n8n uses the package', { skip: missing }, async (t) => {
 
   const manifest = readFileSync(join(programs, 'node_modules/n8n/package.json'), 'utf8')
   t.diagnostic(
-    `ECOSYSTEM n8n ${JSON.parse(manifest).version}: operations of 11 resources; a payment starts a workflow once, by webhook, by the feed alone, and after n8n was killed; a forged webhook is refused`,
+    `ECOSYSTEM n8n ${JSON.parse(manifest).version}: operations of 9 resources; a payment starts a workflow once, by webhook, by the feed alone, and after n8n was killed; a forged webhook is refused`,
   )
 })
