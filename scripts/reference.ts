@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { referencePages } from '../src/reference.ts'
 import { exampleFile } from './examples.ts'
+import { nodeFiles } from './n8n/operations.ts'
 import { architecturePage } from './noun-graph.ts'
 import { readNewSchema, schemaPage } from './schema.ts'
 
@@ -11,6 +12,7 @@ const pages = {
   ...exampleFile(),
   ...referencePages(),
   ...architecturePage(),
+  ...nodeFiles(),
   ...schemaPage(await readNewSchema()),
 }
 for (const [path, text] of Object.entries(pages)) {

@@ -41,7 +41,7 @@ ${clients.join('\n')}
 
 function errorsPage(): string {
   const rows = Object.entries(CATALOGUE).map(
-    ([code, [status, summary]]) => `| \`${code}\` | ${status} | ${summary} |`,
+    ([code, [status, en, pt]]) => `| \`${code}\` | ${status} | ${en} | ${pt} |`,
   )
   return `# Errors
 
@@ -49,8 +49,12 @@ ${GENERATED}In version 2026-08-16 an error is \`{status, message, data: null, er
 \`{statusCode, message, error}\` with the code in \`error\`. The \`message\` of a validation error has the first violation and
 how many more fields are invalid; \`errors\` lists up to 20, and each description starts with the path of its field. Quote \`X-Request-Id\` when you ask about an answer.
 
-| code | status | meaning |
-|---|---|---|
+Messages and descriptions are in English, and in Portuguese if \`Accept-Language\` prefers it by its name, such as \`pt-BR\`;
+\`Content-Language\` says which. Codes, fields and the status are the same in both. An answer that is given again for an
+Idempotency-Key is the first one, in the language that the first request asked for.
+
+| code | status | meaning | em português |
+|---|---|---|---|
 ${rows.join('\n')}
 `
 }

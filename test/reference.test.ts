@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { exampleFile } from '../scripts/examples.ts'
+import { nodeFiles } from '../scripts/n8n/operations.ts'
 import { architecturePage } from '../scripts/noun-graph.ts'
 import { readSchema, schemaPage } from '../scripts/schema.ts'
 import { migrate } from '../src/db/migrate.ts'
@@ -16,6 +17,7 @@ const pages = {
   ...exampleFile(),
   ...referencePages(),
   ...architecturePage(),
+  ...nodeFiles(),
   ...schemaPage(schema),
 }
 

@@ -5,7 +5,8 @@ import { test } from 'node:test'
 
 const ROOT = join(import.meta.dirname, '..')
 const CODE = ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'scripts/**/*.ts']
-const sources = globSync([...CODE, 'packages/*/src/*.{ts,js}'], { cwd: ROOT }).sort()
+const PACKAGES = ['packages/*/src/*.{ts,js}', 'packages/*/{nodes,credentials}/**/*.ts']
+const sources = globSync([...CODE, ...PACKAGES], { cwd: ROOT, exclude: ['**/node_modules'] }).sort()
 const textOf = (path: string) => readFileSync(join(ROOT, path), 'utf8')
 const product = sources.filter((path) => path.startsWith('src/') && !/\.test/.test(path))
 

@@ -79,6 +79,20 @@ test('a transaction is run five times at most', async () => {
   assert.equal(runs, 5)
 })
 
+test('of statements that are sent together, the first that fails says why', async () => {
+  const slowly = async (act: () => Promise<unknown>) => {
+    const result = await act()
+    return result
+  }
+  let runs = 0
+  await db.transaction(async (tx) => {
+    runs += 1
+    const first = runs > 2 ? write(tx, 'together') : tx.query(raising('40P01'))
+    await Promise.all([slowly(() => slowly(() => first)), write(tx, 'together')])
+  })
+  assert.deepEqual([runs, await written('together')], [3, 2])
+})
+
 test('what is no passing fault is not repeated', async () => {
   for (const code of ['23505', '22003', '42P01', '55P03', '57014']) {
     await assert.rejects(failing(code, [code]))

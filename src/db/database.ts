@@ -373,6 +373,9 @@ async function transact<R>(
   }
 }
 
+/** A statement after one that has failed in the same transaction. */
+const ABORTED = '25P02'
+
 async function transactOn<R>(
   client: pg.PoolClient,
   act: (tx: ControlTx, control: ControlTx) => Promise<R>,
@@ -385,6 +388,7 @@ async function transactOn<R>(
   let hasWritten = false
   let isOver = false
   let lost: Error | undefined
+  let failure: unknown
   const beginning = client.query('begin')
   // It is sent with the first statement, which fails too if this fails.
   beginning.catch(() => {})
@@ -395,7 +399,11 @@ async function transactOn<R>(
         // transaction may have the connection by now.
         assert(!isOver, 'a statement is sent before its transaction ends')
         const run = () => client.query<R>(query as pg.QueryConfig)
-        const { rows, command, rowCount } = await asStatement(query, run)
+        const { rows, command, rowCount } = await asStatement(query, run).catch((error) => {
+          // A statement that was sent with the one that has failed says only that one has.
+          if (!failure || codeOf(error) !== ABORTED) failure = error
+          throw failure
+        })
         hasWritten ||= command !== 'SELECT' && rowCount !== null && rowCount > 0
         return rows
       },

@@ -5,11 +5,11 @@ import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
 import type { Company } from '../core/companies/rules.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { Act } from '../db/database.ts'
-import { acceptedLanguage, type Language } from '../lib/language.ts'
+import type { Language } from '../lib/language.ts'
 import { problem } from '../lib/problems.ts'
 import { VERSIONS, type Version } from '../versions/history.ts'
 import { canonical, canonicalInTurns } from './body.ts'
-import { renderFailure } from './failures.ts'
+import { languageOfCall, renderFailure } from './failures.ts'
 import { safeHeaders, warningHeader, warningsIn } from './headers.ts'
 import {
   type Answer,
@@ -214,7 +214,7 @@ function answerCall(
   const { company, author, scopes } = session(request)
   // Only what changes something is written down with the address that it comes from.
   const from = { ...author, address: route.changes ? addressOf(request) : null }
-  const language = acceptedLanguage(request.headers['accept-language']) ?? 'en'
+  const language = languageOfCall(request)
   const asked = { route, language, path, params, company, author: from, scopes }
   const { slot, pace } = request
   const waits = { ...NO_WAITS, rest: slot!.rest, ...(pace && { pace }) }
@@ -234,8 +234,7 @@ function answerCall(
     } catch (error) {
       if (!isStorable(error)) throw error
       request.errorCode = error.code
-      const failed = { ...renderFailure(error, request.version), warnings: null }
-      return { ...failed, headers: error.headers, stored: false }
+      return { ...renderFailure(error, request.version, language), warnings: null, stored: false }
     }
   }
   async function act(): Promise<Sent> {

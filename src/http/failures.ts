@@ -1,13 +1,27 @@
 import type { Socket } from 'node:net'
 import type { FastifyError, FastifyRequest } from 'fastify'
 import { newId, suffixOf } from '../lib/ids.ts'
+import { acceptedLanguage, LANGUAGE_TAGS, type Language } from '../lib/language.ts'
 import { describeError, type Log } from '../lib/log.ts'
-import { Problem, problem } from '../lib/problems.ts'
+import { failureIn, Problem, problem } from '../lib/problems.ts'
 import { LATEST, type Version } from '../versions/history.ts'
 
-export function renderFailure(fault: Problem, version: Version): { status: number; body: string } {
-  return { status: fault.status, body: JSON.stringify(version.failure(fault)) }
-}
+/** The language of an answer: English, unless the client prefers Portuguese by its name. */
+export const languageOfCall = ({ headers }: Pick<FastifyRequest, 'headers'>): Language =>
+  acceptedLanguage(headers['accept-language']) ?? 'en'
+
+type Rendered = { status: number; body: string; headers: Record<string, string> }
+
+/** An error in a version and in a language. Its code, fields and status are the same in all. */
+export const renderFailure = (fault: Problem, version: Version, language: Language): Rendered => ({
+  status: fault.status,
+  body: JSON.stringify(version.failure(failureIn(fault, language))),
+  headers: {
+    ...fault.headers,
+    'Content-Language': LANGUAGE_TAGS[language],
+    Vary: 'Accept-Language',
+  },
+})
 
 /** Errors of Fastify get a code of the catalogue. Any other error is a bug of ours. */
 export function toProblem(
@@ -43,7 +57,7 @@ export function refuseBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
   if (error.code === 'ECONNRESET' || !socket.writable) return
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
   const fault = tooLarge ? problem('headers_too_large') : problem('invalid_json', 'Not valid HTTP.')
-  const { status, body } = renderFailure(fault, LATEST)
+  const { status, body } = renderFailure(fault, LATEST, 'en')
   socket.end(
     `HTTP/1.1 ${status} ${tooLarge ? 'Request Header Fields Too Large' : 'Bad Request'}\r\n` +
       `X-Request-Id: ${suffixOf(newId())}\r\nX-Api-Version: ${LATEST.name}\r\n` +

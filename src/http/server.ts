@@ -20,7 +20,7 @@ import { BODY_LIMIT_BYTES, readBody, VALUES_LIMIT } from './body.ts'
 import { compileRoute } from './call.ts'
 import { registerCallbacks } from './callbacks.ts'
 import { registerDocs } from './docs.ts'
-import { refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
+import { languageOfCall, refuseBrokenRequest, renderFailure, toProblem } from './failures.ts'
 import { addSafeHeaders, safeHeaders } from './headers.ts'
 import { KEEP_ALIVE_MS } from './keep-alive.ts'
 import { codeOf, statusOf } from './operator.ts'
@@ -68,10 +68,10 @@ export async function buildServer(parts: ServerParts): Promise<FastifyInstance> 
       return parts.pages.missing(request, reply)
     }
     request.errorCode = fault.code
-    const { body, status } = renderFailure(fault, request.version)
+    const { body, status, headers } = renderFailure(fault, request.version, languageOfCall(request))
     reply
       .status(status)
-      .headers({ ...safe, ...fault.headers })
+      .headers({ ...safe, ...headers })
       .header('X-Request-Id', request.id)
     reply.header('X-Api-Version', request.version.name)
     reply.type('application/json; charset=utf-8').send(body)

@@ -19,3 +19,6 @@ export function acceptedLanguage(header: string | undefined): Language | null {
   const [best] = known.sort((a, b) => b.quality - a.quality)
   return (best?.language as Language | undefined) ?? null
 }
+
+/** How answers name a language. */
+export const LANGUAGE_TAGS: Record<Language, string> = { pt: 'pt-BR', en: 'en' }

@@ -1,4 +1,4 @@
-import type { Problem } from '../lib/problems.ts'
+import type { Failure } from '../lib/problems.ts'
 import type { Query, Schema, Shapes } from './shapes.ts'
 
 /**
@@ -28,7 +28,7 @@ function withoutWarnings(data: unknown): unknown {
 export const respell = (json: string): string =>
   json.replaceAll('"paymentStatus":"RECEIVED"', '"paymentStatus":"RECIEVED"')
 
-export function failure({ status, message, code, items }: Problem): unknown {
+export function failure({ status, message, code, items }: Failure): unknown {
   const withdrawId = items[0]?.withdrawId
   if (withdrawId !== undefined) return { statusCode: status, message, withdrawId }
   return { statusCode: status, message, error: code }

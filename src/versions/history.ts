@@ -1,4 +1,4 @@
-import type { Problem } from '../lib/problems.ts'
+import type { Failure } from '../lib/problems.ts'
 import * as v20250101 from './2025-01-01.ts'
 import { CHANGES_2026_08_16, type Change } from './changes.ts'
 import { envelope, type Query, type Shapes } from './shapes.ts'
@@ -20,7 +20,7 @@ export type Version = {
   ): string
   /** Spells serialized data as this version does. `success` does it too. */
   respell?(json: string): string
-  failure(problem: Problem): unknown
+  failure(failure: Failure): unknown
   /** Changes the query of a client of this version into the form of the newest version. */
   upgradeQuery?(query: Query): void
   shapes: Shapes

@@ -74,7 +74,7 @@ const MAX_FAILURES = 20
 /** Why it is refused, or one charge of a batch, which the same request tries again. */
 function codeIn({ body }: Answer): string {
   const refused = body?.data?.items?.find(({ errors }: { errors?: unknown }) => errors)
-  return (body?.errors ?? refused?.errors)?.[0]?.code
+  return (refused?.errors ?? body?.errors)?.[0]?.code
 }
 
 /** Of all servers that work on one database, each request is sent to one that is there. */

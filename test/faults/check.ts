@@ -154,6 +154,8 @@ function comeAgain({ scene, plan, begun_ms }: Aftermath): string[] {
 
 /** On a machine that is very busy the database may not answer in time. It is tried again. */
 const AWAY = /"code":"service_unavailable"/
+/** Why a request was answered 500. */
+const UNEXPECTED = /"msg":"unexpected error"/
 
 /** No work is left, and every mail was sent. */
 async function lookAtWork({
@@ -186,9 +188,9 @@ async function lookAtWork({
       ...unexpected.map((one) => `mails are: ${one}`),
       ...(wrongCodes > 0 && !isMoved ? [`${wrongCodes} codes of the newest mail are wrong`] : []),
       ...(badExits > 0 ? [`${badExits} processes did not end as they should`] : []),
-      ...(isQuiet ? complaints.filter((one) => !AWAY.test(one)) : []).map(
-        (one) => `logged: ${one}`,
-      ),
+      ...complaints
+        .filter((one) => (isQuiet ? !AWAY.test(one) : UNEXPECTED.test(one)))
+        .map((one) => `logged: ${one}`),
     ],
   }
 }

@@ -148,7 +148,8 @@ async function sellMany(client: Client): Promise<void> {
   const { body } = await post(client, '/charge/batch', { charges }, [200])
   journal.batches += 1
   journal.keys += charges.length
-  for (const { charge } of body.data.items) {
+  for (const { charge, errors } of body.data.items) {
+    if (errors) throw new Error(`a charge of the batch was refused: ${JSON.stringify(errors)}`)
     note(client, 'a charge of the batch', charge.id)
     journal.charges.push({ company: shop.company, id: charge.id, amount: charge.amount })
     await payAtBank(client, charge.brCode, AT_SHOP)

@@ -1,3 +1,4 @@
+import { LANGUAGE_TAGS } from '../../lib/language.ts'
 import { CATALOGUE, Problem, type ProblemCode, problem } from '../../lib/problems.ts'
 import { VERSION_NAMES, type Version } from '../../versions/history.ts'
 import type { Schema } from '../../versions/shapes.ts'
@@ -55,6 +56,11 @@ export const HEADERS = {
     { type: 'string', enum: VERSION_NAMES },
     VERSION_NAMES.at(-1)!,
   ),
+  'Content-Language': header(
+    'The language of an error; left out if it is a stored answer',
+    { type: 'string', enum: Object.values(LANGUAGE_TAGS) },
+    LANGUAGE_TAGS.en,
+  ),
   'Retry-After': header('Seconds to wait before the next try', { type: 'integer', minimum: 1 }, 1),
   'Idempotent-Replayed': header(
     '`true` if this is the stored answer to an earlier request with the same Idempotency-Key',
@@ -86,6 +92,8 @@ export const HEADERS = {
 const headers = (...names: (keyof typeof HEADERS)[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 const ALWAYS = headers('X-Request-Id', 'X-Api-Version')
+
+const RETRY = ['Retry-After'] as const
 
 /** Error responses that are the same for all operations. */
 const SHARED: Record<number, string> = {
@@ -191,7 +199,7 @@ function failure(
   })
   return {
     description: codes.map((code) => `\`${code}\`: ${CATALOGUE[code][1]}`).join('\n\n'),
-    headers: waits ? { ...ALWAYS, ...headers('Retry-After') } : ALWAYS,
+    headers: { ...ALWAYS, ...headers('Content-Language', ...(waits ? RETRY : [])) },
     content: {
       'application/json': {
         schema: version.shapes.failure(codes),

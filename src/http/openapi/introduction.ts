@@ -32,7 +32,8 @@ and each operation names the one it needs. The operator of the server creates an
 
 ${ERRORS[version]!}
 
-Quote \`X-Request-Id\` when you ask about an answer.
+Messages and descriptions are in English; in Portuguese if \`Accept-Language\` prefers it, such as
+\`pt-BR\`. Codes, fields and the status are the same. Quote \`X-Request-Id\` when you ask about an answer.
 
 ## Lists
 

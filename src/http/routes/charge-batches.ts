@@ -7,7 +7,7 @@ import type { Charge } from '../../core/charges/rules.ts'
 import { findNamed, splitOf } from '../../core/charges/split-recipients.ts'
 import { NewPixCharge, showWithoutImage } from '../../core/charges/view.ts'
 import { matchBeforeReplacement } from '../../core/payments/paid-charges.ts'
-import { Problem } from '../../lib/problems.ts'
+import { itemsIn, Problem } from '../../lib/problems.ts'
 import { forEachInTurns } from '../../lib/turns.ts'
 import { canonical, textFaults } from '../body.ts'
 import { inputReader } from '../input.ts'
@@ -68,13 +68,14 @@ async function readCharges(call: BatchCall): Promise<(Draft | Problem)[]> {
 }
 
 async function showBatch(
-  { app, company }: BatchCall,
+  { app, company, language }: BatchCall,
   outcomes: Outcome[],
 ): Promise<Static<typeof BatchView>> {
   const items: Static<typeof BatchView>['items'] = []
   await forEachInTurns(company.id, outcomes.entries(), ([index, outcome]) => {
-    if (isRefused(outcome)) items.push({ index, errors: outcome.refusal.items })
-    else {
+    if (isRefused(outcome)) {
+      items.push({ index, errors: itemsIn(outcome.refusal.items, language) })
+    } else {
       const charge = showWithoutImage(outcome.charge, app)
       items.push({ index, charge, ...(outcome.repeated && { replayed: true }) })
     }

@@ -26,7 +26,7 @@ function readerOf(taken: Parameters<typeof inputReader>[0]): (raw: Buffer) => nu
       return 0
     } catch (error) {
       if (!(error instanceof Problem)) throw error
-      return renderFailure(error, LATEST).body.length
+      return renderFailure(error, LATEST, 'en').body.length
     }
   }
 }
