@@ -291,6 +291,14 @@ export class Shop {
     return payment_collection.payment_sessions.at(-1)
   }
 
+  /** The sessions that have a code. */
+  async sessionsOf({ id }: Cart): Promise<Session[]> {
+    const fields = '*payment_collection.payment_sessions'
+    const { cart } = await this.store('GET', `/carts/${id}?fields=${fields}`)
+    const sessions: Session[] = cart.payment_collection.payment_sessions
+    return sessions.filter(({ data }) => data.brCode)
+  }
+
   /** As the page does that waits for the payment. */
   complete({ id }: Cart) {
     return this.store('POST', `/carts/${id}/complete`)

@@ -144,7 +144,11 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
     await pay(session)
     await until('it goes back', async () => (await chargeOf(session)).refunded === 1990)
     assert.equal(await shop.findOrder(cart), null)
-    const next = await shop.beginPayment(cart)
+    // Medusa begins a new session by itself.
+    const next = await until('there is another code', async () => {
+      const sessions = await shop.sessionsOf(cart)
+      return sessions.find(({ data }) => data.chargeId !== session.data.chargeId) ?? null
+    })
     assert.equal((await chargeOf(next)).status, 'OPEN')
   })
 
@@ -170,7 +174,7 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
     for (const before of orders) assert.deepEqual(await shop.findOrder(before), before)
   })
 
-  await t.test(
+  await show(
     'a code that has expired is not paid, and a late payment can be accepted',
     async () => {
       const cart = await shop.fillCart()
