@@ -305,3 +305,8 @@ test('what the control database has committed is not written again if the other 
   await assert.rejects(failed, { code: 'service_unavailable' })
   assert.equal(await written('once', other), 1)
 })
+
+test('a few bytes that are kept keep no more than 8 KiB', async () => {
+  const [row] = await db.query<{ bytes: Buffer }>({ text: "select '\\x0102'::bytea as bytes" })
+  assert.ok(row!.bytes.buffer.byteLength <= 8 * 1024)
+})

@@ -33,6 +33,9 @@ import { asStatement, COMMIT } from './statement-spans.ts'
 pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 // The driver would read a day as a moment in the time zone of the machine.
 pg.types.setTypeParser(pg.types.builtins.DATE, String)
+// If one small Buffer of a row is kept, its whole pool is kept, and Node's default is 64 KiB.
+Buffer.poolSize = 8 * 1024
+
 export type Row = Record<string, unknown>
 export type Query = { name?: string; text: string; values?: unknown[] }
 

@@ -10,6 +10,7 @@ import { payer } from '../support/api.ts'
 import { CLI, vintemIn } from '../support/cli.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { inherited, secretOf, startServer, temporaryFolder } from '../support/process.ts'
+import { until } from '../support/until.ts'
 import { copySecret, makeAgeKeys } from './keys.ts'
 
 /**
@@ -157,6 +158,9 @@ test(`a backup that is killed leaves no file that looks like one, ${KILLS} times
   }
 })
 
+const OTHERS = `select pid from pg_stat_activity
+  where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'`
+
 test(`a restore that is killed leaves nothing that a server starts with, ${KILLS} times`, async (t) => {
   const file = join(home, 'restored.vintem')
   assert.equal((await vintem(backingUp(file), source)).code, 0)
@@ -164,6 +168,11 @@ test(`a restore that is killed leaves nothing that a server starts with, ${KILLS
   for (let i = 0; i < KILLS; i++) {
     const env = { ...common, DATABASE_URL: await emptyDatabase() }
     const isDone = await killed(restoring(file), env, 500 + (i * 8_000) / KILLS)
+    // PostgreSQL ends the statement that it has begun, and may commit it.
+    await until('nobody else is connected', async () => {
+      const others = await query(env.DATABASE_URL, OTHERS)
+      return others.length === 0
+    })
     const [table] = await query<{ found: boolean }>(
       env.DATABASE_URL,
       `select to_regclass('installation') is not null as found`,
