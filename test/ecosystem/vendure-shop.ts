@@ -14,20 +14,32 @@ const ROOT = join(import.meta.dirname, '../..')
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
 
 /** What the shop's own guide says. With `PULL` it has the scheduler that runs tasks. */
-const SERVER = `const { bootstrap, DefaultLogger, DefaultSchedulerPlugin, LogLevel } = require('@vendure/core')
+const SERVER = `const vendure = require('@vendure/core')
 const { VintemPlugin } = require('vendure-plugin-vintem')
 
-const { DATABASE_URL, VINTEM_URL, VINTEM_KEY, VINTEM_WEBHOOK_SECRET, PORT, PULL, ADMIN } = process.env
-const pix = VintemPlugin.init({ url: VINTEM_URL, key: VINTEM_KEY, webhookSecret: VINTEM_WEBHOOK_SECRET })
+const { DATABASE_URL, PORT, PULL, ADMIN, ...env } = process.env
+const pix = VintemPlugin.init({
+  url: env.VINTEM_URL,
+  key: env.VINTEM_KEY,
+  webhookSecret: env.VINTEM_WEBHOOK_SECRET,
+})
 
-bootstrap({
-  apiOptions: { hostname: '127.0.0.1', port: Number(PORT), adminApiPath: 'admin-api', shopApiPath: 'shop-api' },
-  authOptions: { tokenMethod: ['bearer'], superadminCredentials: { identifier: 'admin', password: ADMIN } },
+vendure.bootstrap({
+  apiOptions: {
+    hostname: '127.0.0.1',
+    port: Number(PORT),
+    adminApiPath: 'admin-api',
+    shopApiPath: 'shop-api',
+  },
+  authOptions: {
+    tokenMethod: ['bearer'],
+    superadminCredentials: { identifier: 'admin', password: ADMIN },
+  },
   dbConnectionOptions: { type: 'postgres', url: DATABASE_URL, synchronize: true, logging: false },
-  logger: new DefaultLogger({ level: LogLevel.Info, timestamp: false }),
+  logger: new vendure.DefaultLogger({ level: vendure.LogLevel.Info, timestamp: false }),
   paymentOptions: { paymentMethodHandlers: [] },
   schedulerOptions: { runTasksInWorkerOnly: false },
-  plugins: PULL ? [pix, DefaultSchedulerPlugin.init({})] : [pix],
+  plugins: PULL ? [pix, vendure.DefaultSchedulerPlugin.init({})] : [pix],
 })
 `
 
@@ -324,7 +336,9 @@ export class Shop {
     buyer.order = await this.buy(
       buyer,
       `mutation ($id: ID!, $quantity: Int!) {
-        addItemToOrder(productVariantId: $id, quantity: $quantity) { ... on Order { id code } ${FAILED} }
+        addItemToOrder(productVariantId: $id, quantity: $quantity) {
+          ... on Order { id code } ${FAILED}
+        }
       }`,
       { id: this.#variant, quantity },
     )
@@ -374,7 +388,9 @@ export class Shop {
   settle({ id }: Payment): Promise<Answer> {
     return this.admin(
       `mutation ($id: ID!) {
-        settlePayment(id: $id) { ... on Payment { id } ${FAILED} ... on SettlePaymentError { paymentErrorMessage } }
+        settlePayment(id: $id) {
+          ... on Payment { id } ${FAILED} ... on SettlePaymentError { paymentErrorMessage }
+        }
       }`,
       { id },
     )
@@ -392,7 +408,9 @@ export class Shop {
   cancel({ id }: Payment): Promise<Answer> {
     return this.admin(
       `mutation ($id: ID!) {
-        cancelPayment(id: $id) { ... on Payment { id state } ${FAILED} ... on CancelPaymentError { paymentErrorMessage } }
+        cancelPayment(id: $id) {
+          ... on Payment { id state } ${FAILED} ... on CancelPaymentError { paymentErrorMessage }
+        }
       }`,
       { id },
     )
