@@ -103,7 +103,7 @@ async function prepareEmpty(
   try {
     const { rows } = await client.query<{ hasTables: boolean; isOurs: boolean }>(
       `select exists (select from pg_class where relnamespace = current_schema()::regnamespace
-           and relkind in ('r', 'p')) as "hasTables",
+           and relkind in ('r', 'p') and relname <> 'schema_migrations') as "hasTables",
          to_regclass('installation') is not null and to_regclass('schema_migrations') is not null
            as "isOurs"`,
     )
