@@ -10,25 +10,11 @@ import { temporaryFolder } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { install } from './installed.ts'
 import { type Item, N8n, type Step } from './n8n.ts'
-import { startSandbox } from './sandbox.ts'
+import { callerOf, startSandbox } from './sandbox.ts'
 
 const { folder: programs, missing } = install('n8n')
 const NODE = 'n8n-nodes-vintem.vintem'
 const TRIGGER = 'n8n-nodes-vintem.vintemTrigger'
-
-/** Vintém as a program with a key asks it. */
-function callerOf({ url, key }: { url: string; key: string }) {
-  return async <Data>(method: string, path: string, body?: unknown): Promise<Data> => {
-    const reply = await fetch(url + path, {
-      method,
-      headers: { 'X-API-KEY': key, 'Content-Type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
-    const text = await reply.text()
-    assert.ok(reply.ok, `${method} ${path}: ${text}`)
-    return JSON.parse(text).data
-  }
-}
 
 /** As n8n installs a package that is chosen in its settings. */
 async function installPackage(n8n: N8n): Promise<void> {

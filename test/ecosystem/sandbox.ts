@@ -20,3 +20,17 @@ export async function countRequests(url: string): Promise<number> {
   const { item } = (await reply.json()) as { item: { item: unknown[] }[] }
   return item.flatMap((folder) => folder.item).length
 }
+
+/** Vintém as a program with a key asks it. */
+export function callerOf({ url, key }: { url: string; key: string }) {
+  return async <Data>(method: string, path: string, body?: unknown): Promise<Data> => {
+    const reply = await fetch(url + path, {
+      method,
+      headers: { 'X-API-KEY': key, 'Content-Type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await reply.text()
+    assert.ok(reply.ok, `${method} ${path}: ${text}`)
+    return JSON.parse(text).data
+  }
+}

@@ -11,20 +11,12 @@ import { freePort } from '../support/process.ts'
 import { startPython } from '../support/python.ts'
 import { folderWithClient } from './client.ts'
 import { letters, runReceiver, sendAll } from './receiving.ts'
-import { PAGES, ROOT } from './samples.ts'
+import { blocksOf, ROOT, textOf } from './samples.ts'
 
-const textOf = (name: string) => PAGES.find(({ path }) => path === `docs/guides/${name}.md`)!.text
-const GUIDE = textOf('receive-webhooks')
 /** The server between a page and us. */
 export const BROWSERS_SERVER = /```ts\n([\s\S]*?)```/.exec(textOf('browsers'))![1]!
 
-/** The blocks of code below a heading of the guide. */
-export function blocksOf(framework: string): string[] {
-  const section = GUIDE.split(/^## /m).find((text) => text.startsWith(`${framework}\n`))!
-  return [...section.matchAll(/```\w+\n([\s\S]*?)```/g)].map(([, text]) => text!)
-}
-
-export const PATH = '/webhooks/vintem'
+const PATH = '/webhooks/vintem'
 const api = await startApi()
 const secret = makeSecret()
 const secrets = `${makeSecret()} ${secret}`

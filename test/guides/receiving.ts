@@ -28,10 +28,18 @@ export async function runReceiver(
   more: Record<string, string> = {},
 ): Receiving {
   writeFileSync(join(folder, 'receiver.ts'), code)
-  const child = spawn(process.execPath, ['receiver.ts'], {
-    cwd: folder,
-    env: { ...inherited, ...more, SECRET: secrets, PORT: String(port) },
-  })
+  return runIn(folder, ['receiver.ts'], { ...more, SECRET: secrets, PORT: String(port) })
+}
+
+/** Runs a program by Node.js, which is ready once it prints that. */
+export async function runIn(
+  folder: string,
+  args: string[],
+  environment: Record<string, string>,
+  ready = 'listening',
+): Receiving {
+  const env = { ...inherited, ...environment }
+  const child = spawn(process.execPath, args, { cwd: folder, env })
   const output = collect()
   child.stdout.on('data', output.add)
   child.stderr.on('data', output.add)
@@ -43,7 +51,7 @@ export async function runReceiver(
     await ended
   }
   after(stop)
-  await output.printed('listening')
+  await output.printed(ready)
   return { printed: output.printed, stop }
 }
 

@@ -11,9 +11,10 @@ import { startPhp } from '../support/php.ts'
 import { inherited, temporaryFolder } from '../support/process.ts'
 import { startPython } from '../support/python.ts'
 import { folderWithClient } from './client.ts'
-import { BROWSERS_SERVER, blocksOf } from './frameworks.ts'
+import { BROWSERS_SERVER } from './frameworks.ts'
 import { blockOf } from './receivers.ts'
 import {
+  blocksOf,
   fileOf,
   LANGUAGES,
   type Language,

@@ -50,3 +50,13 @@ export function programOf({ samples }: Page, language: Language): string {
   if (language !== 'PHP') return parts.join('\n')
   return `<?php\n${parts.map((code) => code.replace(/^<\?php\n/, '')).join('\n')}`
 }
+
+export const textOf = (name: string): string =>
+  PAGES.find(({ path }) => path === `docs/guides/${name}.md`)!.text
+
+/** The blocks of code below the heading of a framework in the guide of receivers. */
+export function blocksOf(framework: string): string[] {
+  const sections = textOf('receive-webhooks').split(/^## /m)
+  const section = sections.find((text) => text.startsWith(`${framework}\n`))!
+  return [...section.matchAll(/```\w+\n([\s\S]*?)```/g)].map(([, text]) => text!)
+}

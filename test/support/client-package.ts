@@ -5,8 +5,10 @@ import { packClient } from '../../scripts/client/build.ts'
 import { temporaryFolder } from './process.ts'
 
 /** A project of somebody else, in which the client is installed as npm packs it. */
-export function makeClientProject(): { project: string; installed: string } {
-  const project = temporaryFolder()
+export function makeClientProject(project = temporaryFolder()): {
+  project: string
+  installed: string
+} {
   const installed = join(project, 'node_modules/@vintem/client')
   packClient(project)
   mkdirSync(installed, { recursive: true })
