@@ -1,8 +1,9 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
+import { build } from 'esbuild'
 import { bundle, type Entry, licencesOf } from './bundle.ts'
 
-const ROOT = join(import.meta.dirname, '..')
+export const ROOT = join(import.meta.dirname, '..')
 const REPOSITORY = 'https://github.com/vintem/vintem'
 
 type Manifest = Record<string, unknown> & {
@@ -63,4 +64,37 @@ export async function buildProgram(
   chmodSync(join(folder, 'bin/vintem.mjs'), 0o755)
   cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
   writeFileSync(join(folder, 'THIRD-PARTY-LICENSES.md'), licencesOf(packages))
+}
+
+/** Bundles a plugin of a shop as CommonJS for `server`, a folder of it. What the shop has stays outside. */
+export async function buildPlugin(
+  folder: string,
+  sources: string,
+  entryPoints: string[],
+  server: string,
+): Promise<void> {
+  const { outputFiles } = await build({
+    absWorkingDir: join(ROOT, sources, 'src'),
+    entryPoints,
+    // Nothing is written there: the maps name the sources as seen from it.
+    outdir: join(ROOT, sources, server),
+    write: false,
+    bundle: true,
+    packages: 'external',
+    platform: 'node',
+    format: 'cjs',
+    target: 'node20',
+    sourcemap: 'linked',
+    logLevel: 'warning',
+  })
+  for (const { path, contents } of outputFiles) {
+    const target = join(folder, relative(join(ROOT, sources), path))
+    mkdirSync(dirname(target), { recursive: true })
+    writeFileSync(target, contents)
+  }
+  cpSync(join(ROOT, sources, 'README.md'), join(folder, 'README.md'))
+  cpSync(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
+  const dependencies = { '@vintem/client': readManifest('.').version }
+  const own = { ...readManifest(sources), type: 'commonjs' }
+  writeManifest(folder, { ...own, ...manifestOf(sources), dependencies })
 }

@@ -18,7 +18,7 @@ import { ANY_EVENT_TYPES, type AnyEventType } from '../src/core/events.ts'
 import { describeWebhooks } from '../src/http/openapi/webhooks.ts'
 import { RETURN_REASONS } from '../src/provider/port.ts'
 import { startWorker } from '../src/worker/worker.ts'
-import { type Client, startApi } from './support/api.ts'
+import { type Client, payer, startApi } from './support/api.ts'
 import { hostedVintemIn, vintemIn } from './support/cli.ts'
 import { freePort, temporaryFolder } from './support/process.ts'
 import { startReceiver } from './support/receiver.ts'
@@ -73,6 +73,46 @@ test('a field that is set is sent, to whichever request has it', async () => {
   const { total, customer, externalId, refunded } = body.data
   assert.deepEqual([total, customer.name, externalId, refunded], [4990, 'Ana = Eva', '42', 990])
   assert.equal((event!.data as never as { charge: { status: string } }).charge.status, 'PAID')
+})
+
+/** As the command does it: what needs time has a sandbox of its own. */
+const apart = (set: string[] = []) => ({
+  set,
+  withKey: (key: string) => new Vintem({ url: api.url, key }),
+})
+
+/** What a company has made. It is removed minutes after it was deleted. */
+const sandboxesOf = ({ company: { id } }: Client) =>
+  api.rows<{ id: string; isOver: boolean }>(
+    'select company_id as id, expires_at <= $2 as "isOver" from sandboxes where made_by = $1',
+    [id, api.app.systemClock.now()],
+  )
+
+test('what needs time happens in a sandbox of its own, and leaves the company as it was', async () => {
+  const shop = await api.client()
+  const waiting = (await shop.post('/charge/pix', { amount: 700, customer: payer() })).body.data
+  const before = (await shop.get('/sandbox/clock')).body.data
+  const { event, moved_ms, sandbox } = await trigger(typed(shop), 'charge.overdue', apart())
+  assert.equal(event?.type, 'charge.overdue')
+  assert.ok(moved_ms > 7 * 86_400_000 && sandbox !== null)
+  const after = (await shop.get('/sandbox/clock')).body.data
+  assert.ok(Date.parse(after.now) - Date.parse(before.now) < 86_400_000)
+  assert.equal((await shop.get(`/charge/${waiting.id}`)).body.data.status, 'OPEN')
+  assert.deepEqual(await sandboxesOf(shop), [{ id: sandbox, isOver: true }])
+})
+
+test('a sandbox is deleted too if the event does not happen, and none is made without need', async () => {
+  const shop = await api.client()
+  assert.equal((await trigger(typed(shop), 'charge.paid', apart())).sandbox, null)
+  const unknown = trigger(typed(shop), 'charge.expired', apart(['amout=1']))
+  await assert.rejects(unknown, /sends no such field/)
+  assert.deepEqual(await sandboxesOf(shop), [])
+  const wrong = trigger(typed(shop), 'charge.expired', apart(['amount=many']))
+  await assert.rejects(wrong, /--set amount: must be/)
+  assert.deepEqual(
+    (await sandboxesOf(shop)).map(({ isOver }) => isOver),
+    [true],
+  )
 })
 
 test('a charge that lives long expires too, and the clock is moved as far', async () => {
@@ -203,6 +243,9 @@ test('the command prints what it made, for people and for programs', async () =>
   assert.match(text.stdout, /^charge +charge_\w{26} +R\$.19,90\npage +http\S+\npayment +E\w{31}/)
   assert.match(text.stdout, /clock +moved forward by (1 minute|5\d seconds)\nevent +evt_\w{26}/)
   assert.match(text.stdout, /"event":"Charge\.Received"/)
+  assert.match(text.stdout, /a sandbox of its own, .* With --move-clock it happens in your company/)
+  const here = await run(['trigger', 'charge.expired', '--move-clock', ...at(client)], environment)
+  assert.match(here.stdout, /\nAll that falls due by then in this company has happened too\.\n/)
   const args = ['trigger', 'payment.unmatched', '--reason', 'WRONG_AMOUNT', '--json']
   const json = await run([...args, '--set', 'amount=700', ...at(client)], environment)
   assert.equal(json.code, 0, json.stderr)

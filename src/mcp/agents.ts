@@ -23,7 +23,7 @@ const instructionsFor = ({ mode }: Pick<Company, 'mode'>): string =>
   [
     'Vintém takes Pix payments in Brazil for the company of the API key.',
     MODES[mode],
-    'Amounts are whole cents of reais: 1990 is R$ 19,90. Times are in UTC; in sentences, days are written day/month/year in the time of São Paulo.',
+    'Amounts are whole cents of reais: 1990 is R$ 19,90. Moments are in UTC, such as 2026-08-16T12:00:00.000Z; days, such as 2026-08-16, are those of São Paulo.',
     'To find out why a charge is not paid, use find_charges and then explain_charge.',
     'A tool that changes something needs an idempotencyKey: a new one for each change that you intend, and the same one when you try again.',
     'Before you refund, cancel, accept or withdraw, ask the person whom you work for.',

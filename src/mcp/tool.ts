@@ -1,8 +1,10 @@
 import Type, { type Static, type TObject, type TProperties } from 'typebox'
 import type { Company, Scope } from '../core/companies/rules.ts'
-import { orNull } from '../core/fields.ts'
+import { DayOrTime, orNull } from '../core/fields.ts'
 import type { FullApp } from '../core/full-app.ts'
 import type { Operated, OperationInput } from '../core/operate.ts'
+import type { Dates } from '../core/recurrences/words.ts'
+import { endOfPeriod, startOfPeriod } from '../pix/local-time.ts'
 
 /** The company that an agent works for, and what its key allows. */
 export type Caller = {
@@ -89,6 +91,32 @@ export function queryOf(args: object): Record<string, string> {
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
 }
 
+/** What a list leaves out unless it is asked for, because an agent pays for each character. */
+export const WITH_CODES = {
+  withCodes: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description: 'Show also the Pix codes and the addresses of pages, which are long',
+    }),
+  ),
+}
+
+/** The start and the end of a period, as every list takes them. */
+export const PERIOD = {
+  from: Type.Optional(DayOrTime('At or after this moment, or from this day on')),
+  to: Type.Optional(DayOrTime('Before this moment, or up to the end of this day')),
+}
+
+/** A period for an operation that takes moments only. */
+export const momentsOf = ({ from, to }: { from: string | undefined; to: string | undefined }) => ({
+  ...(from === undefined ? {} : { from: startOfPeriod(from).toISOString() }),
+  ...(to === undefined ? {} : { to: endOfPeriod(to).toISOString() }),
+})
+
+/** Sentences write days and moments as the data have them. */
+export const ISO: Dates = { day: (day) => day, moment: (at) => at.toISOString() }
+
+/** The id of the record that a tool is about is its `id`, in arguments and answers. */
 export const Id = (description: string) =>
   Type.String({ minLength: 1, maxLength: 255, description })
 
@@ -99,6 +127,15 @@ export function pick<Shown extends object, const Names extends readonly (keyof S
 ): Pick<Shown, Names[number]> {
   const given = names.filter((name) => shown[name] !== undefined)
   return Object.fromEntries(given.map((name) => [name, shown[name]])) as never
+}
+
+/** A record without some fields. */
+export function omit<Shown extends object, const Names extends readonly (keyof Shown)[]>(
+  shown: Shown,
+  names: Names,
+): Omit<Shown, Names[number]> {
+  const given = Object.entries(shown).filter(([name]) => !names.includes(name as keyof Shown))
+  return Object.fromEntries(given) as never
 }
 
 /** How many of something, in words. */

@@ -10,7 +10,7 @@ import { openSample } from '../../src/core/backups/sealed.ts'
 import { NOT_SAVED } from '../../src/core/backups/tables.ts'
 import { requireSameSecret } from '../../src/core/installation.ts'
 import { appsOf } from '../../src/core/places/front.ts'
-import { readMigrations } from '../../src/db/migrate.ts'
+import { migrate, readMigrations } from '../../src/db/migrate.ts'
 import { openSealed, sealInto } from '../../src/lib/age-file.ts'
 import { readTar, type TarFile, writeTar } from '../../src/lib/tar.ts'
 import { createVault } from '../../src/lib/vault.ts'
@@ -264,4 +264,14 @@ test('what cannot be restored is refused with its reason, and leaves an unused d
     assert.deepEqual(left, { companies: 0 })
   }
   assert.equal((await restore(file, env, '--verify')).code, 0, 'the same databases can be used')
+})
+
+test('a restore goes on where one was interrupted before a migration', async () => {
+  const file = await backUp()
+  for (const known of [[], readMigrations().slice(0, -2)]) {
+    const { urls, env } = await newDatabases()
+    for (const url of urls) await migrate(url, known)
+    const { code, stdout } = await restore(file, env, '--verify')
+    assert.equal(code, 0, stdout)
+  }
 })

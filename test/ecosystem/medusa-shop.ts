@@ -11,7 +11,6 @@ import { until } from '../support/until.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
-const SOURCES = join(ROOT, 'packages/medusa-payment-vintem')
 
 /** The provider, as the shop calls it. */
 export const PROVIDER = 'pp_vintem_pix'
@@ -138,14 +137,14 @@ export class Shop {
 
   /** Checks the package against the types of this Medusa. */
   async checkTypes(): Promise<void> {
-    for (const name of ['src', 'tsconfig.json']) {
-      cpSync(join(SOURCES, name), join(this.#folder, name), { recursive: true })
+    const packages = join(this.#folder, 'packages')
+    for (const name of ['medusa-payment-vintem', 'shop']) {
+      cpSync(join(ROOT, 'packages', name), join(packages, name), { recursive: true })
     }
     const compiler = join(ROOT, 'node_modules/typescript-5/bin/tsc')
-    await run(process.execPath, [compiler, '-p', this.#folder], { env: inherited })
-    for (const name of ['src', 'tsconfig.json']) {
-      rmSync(join(this.#folder, name), { recursive: true })
-    }
+    const project = join(packages, 'medusa-payment-vintem')
+    await run(process.execPath, [compiler, '-p', project], { env: inherited })
+    rmSync(packages, { recursive: true })
   }
 
   #medusa(...args: string[]): Promise<unknown> {

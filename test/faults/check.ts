@@ -28,7 +28,10 @@ const add = (all: Findings, some: Partial<Findings>): void => {
 /** A static code has no payer to mail to, and money that pays no charge has no receipt. */
 const isPaidCharge = ({ state, atCounter }: Paid) => state === 'MATCHED' && !atCounter
 
-/** Who accepts a dispute gets no mail, and of a lost one the mail about the return tells. */
+/**
+ * Who accepts a dispute gets no mail, and of a lost one the mail about the return tells. If the
+ * decision is heard of before the return, because a fault came in between, one tells of that too.
+ */
 const isTold = ({ state }: Disputed) => state === 'WON' || state === 'CANCELED'
 
 type Look = (aftermath: Aftermath) => Promise<Partial<Findings>>
@@ -169,16 +172,20 @@ async function lookAtWork({
   const { payments, withdrawals, disputes, resent, wrongCodes } = scene.journal
   const isMoved = plan.strokes.some(({ fault }) => fault.needs.includes('clock'))
   const ends = (state: string) => withdrawals.filter((one) => one.state === state).length
+  const sent = await stored.storedMails(app, isMoved)
+  const told = disputes.length + disputes.filter(isTold).length
+  const lost = disputes.filter(({ state }) => state === 'LOST').length
+  const early = Array.from({ length: lost }, (_, i) => told + i + 1)
+  const toldInAll = early.find((count) => sent.includes(`dispute SENT ${count}`)) ?? told
   const mails = [
     ['withdrawal-code', withdrawals.length + resent],
     ['receipt', payments.filter(isPaidCharge).length],
     ['withdrawal-completed', ends('COMPLETED')],
     ['withdrawal-failed', ends('FAILED')],
-    ['dispute', disputes.length + disputes.filter(isTold).length],
-    ['bank-return', disputes.filter(({ state }) => state === 'LOST').length],
+    ['dispute', toldInAll],
+    ['bank-return', lost],
   ] as const
   const wanted = mails.flatMap(([kind, count]) => (count > 0 ? [`${kind} SENT ${count}`] : []))
-  const sent = await stored.storedMails(app, isMoved)
   const { missing, unexpected } = expected.compare(wanted, sent)
   const isQuiet = plan.strokes.every(({ fault }) => fault.isQuiet)
   return {

@@ -82,7 +82,7 @@ const TRIES: Record<string, Try> = {
   refund_charge: {
     args: async () => {
       const { id } = await makePaid(api, company, 1990)
-      return { chargeId: id, value: 500 }
+      return { id, value: 500 }
     },
     unknown: 'charge_not_found',
     check: ({ value }) => assert.equal(value, 500),
@@ -95,7 +95,7 @@ const TRIES: Record<string, Try> = {
     args: async () => ({ limit: 2 }),
     check: ({ entries, next }) => {
       assert.equal(entries.length, 2)
-      assert.equal(next, entries[1].entry)
+      assert.equal(next, String(entries[1].entry))
     },
   },
   list_figures: {
@@ -115,7 +115,7 @@ const TRIES: Record<string, Try> = {
   suggest_charges: {
     args: async () => {
       const { brCode } = await makeCharge(company, 903)
-      return { endToEndId: await pay(api, brCode, { amount: 703 }) }
+      return { id: await pay(api, brCode, { amount: 703 }) }
     },
     unknown: 'payment_not_found',
     check: ({ suggestions }) => {
@@ -125,7 +125,7 @@ const TRIES: Record<string, Try> = {
   },
   accept_unmatched_payment: {
     args: async () => ({
-      endToEndId: await makeUnmatched(api, company, 701),
+      id: await makeUnmatched(api, company, 701),
       chargeId: (await makeCharge(company, 801)).id,
     }),
     unknown: 'charge_not_found',
@@ -133,13 +133,13 @@ const TRIES: Record<string, Try> = {
       assert.deepEqual([status, settled.amount, settled.shortfall], ['ACCEPTED', 701, 100]),
   },
   refund_unmatched_payment: {
-    args: async () => ({ endToEndId: await makeUnmatched(api, company, 702) }),
+    args: async () => ({ id: await makeUnmatched(api, company, 702) }),
     unknown: 'payment_not_found',
     check: ({ value }) => assert.equal(value, 702),
   },
   start_withdrawal: {
     args: async () => ({ value: 1000 }),
-    check: ({ withdrawId }) => assert.match(withdrawId, /^wd_/),
+    check: ({ id }) => assert.match(id, /^wd_/),
   },
   list_withdrawals: {
     args: async () => ({}),
@@ -162,22 +162,57 @@ const TRIES: Record<string, Try> = {
     unknown: 'recurrence_not_found',
     check: ({ status }) => assert.equal(status, 'CANCELED'),
   },
+  list_customers: {
+    args: async () => {
+      const { taxId, ...person } = payer({ taxId: '52998224725' })
+      const body = { ...person, taxId, email: 'ana@example.com', phone: '11988887777' }
+      const made = await company.post('/client', { ...body, status: 'ACTIVE' })
+      assert.equal(made.status, 201)
+      return { taxId }
+    },
+    check: ({ customers: [{ id, taxId, email, phone }] }) => {
+      assert.match(id, /^clnt_/)
+      assert.deepEqual([taxId, email], ['***.***.247-25', 'a***@example.com'])
+      assert.equal(phone, '(**) *****-7777')
+    },
+  },
+  list_events: {
+    args: async () => {
+      await makePaid(api, company, 1990)
+      return { type: 'charge.paid', limit: 1 }
+    },
+    check: ({ events: [{ type, data }] }) =>
+      assert.deepEqual([type, data.charge.total], ['charge.paid', 1990]),
+  },
+  list_requests: {
+    args: async () => {
+      const refused = async () => {
+        assert.equal((await company.post('/charge/pix', {})).status, 400)
+        const { requests } = await agent!.data('list_requests', { status: 'REFUSED' })
+        return requests.some(({ operation }: Any) => operation === 'createPixCharge')
+      }
+      await until('the request is in the log', refused)
+      return { status: 'REFUSED', operation: 'createPixCharge', from: '2026-08-20' }
+    },
+    check: ({ requests: [{ path, errorCode }] }) =>
+      assert.deepEqual([path, errorCode], ['/charge/pix', 'invalid_value']),
+  },
   webhook_health: {
     args: async () => ({
-      webhookId: (await register(company, 'http://127.0.0.1:9', ['charge.paid'])).id,
+      id: (await register(company, 'http://127.0.0.1:9', ['charge.paid'])).id,
     }),
     unknown: 'webhook_not_found',
     check: ({ webhooks }) => assert.equal(webhooks[0]!.explanation, 'Working.'),
   },
   replay_webhook: {
     args: async () => ({
-      webhookId: (await register(company, 'http://127.0.0.1:9', ['charge.paid'])).id,
+      id: (await register(company, 'http://127.0.0.1:9', ['charge.paid'])).id,
     }),
     unknown: 'webhook_not_found',
     check: ({ replayed }) => assert.equal(replayed, 0),
   },
   sandbox_pay: {
-    args: async () => ({ chargeId: await charge() }),
+    args: open,
     unknown: 'charge_not_found',
     check: ({ amount }) => assert.equal(amount, 1990),
   },
@@ -260,6 +295,61 @@ test('a key that only reads sees only tools that read', async () => {
   )
 })
 
+test('a list leaves codes and addresses out unless it is asked for them', async () => {
+  await makeCharge(company, 1990)
+  await makeSubscription(company)
+  const lists: [tool: string, list: string, fields: string[]][] = [
+    ['find_charges', 'charges', ['url', 'brCode']],
+    ['list_subscriptions', 'subscriptions', ['paymentLinkUrl', 'emv']],
+  ]
+  for (const [tool, list, fields] of lists) {
+    const [slim] = (await agent!.data(tool, { limit: 1 }))[list]
+    const [full] = (await agent!.data(tool, { limit: 1, withCodes: true }))[list]
+    assert.deepEqual(
+      fields.filter((field) => field in slim),
+      [],
+    )
+    assert.ok(fields.every((field) => full[field]))
+    assert.ok(JSON.stringify(slim).length < 600, JSON.stringify(slim))
+  }
+  for (const name of TOOLS.map(({ name }) => name).filter((name) => /^(find|list)_/.test(name))) {
+    const { text, json } = await agent!.call(name)
+    assert.doesNotMatch(JSON.stringify(json), /br\.gov\.bcb\.pix|https?:/, `${name}: ${text}`)
+  }
+})
+
+test('a record is named by `id` alone, and periods and moments have one form', async () => {
+  const days = { from: '2026-08-20', to: '2026-08-20' }
+  for (const { name, input } of TOOLS) {
+    const names = Object.keys(input.properties)
+    const isAboutOne = /^(explain|cancel|refund|replay|suggest|accept)_|^sandbox_[pd]/.test(name)
+    if (isAboutOne) assert.ok(names.includes('id'), name)
+    assert.ok(!names.some((field) => /^(endToEndId|webhookId)$/.test(field)), name)
+    if (!names.includes('from')) continue
+    const { text } = await agent!.call(name, days)
+    assert.doesNotMatch(text, /(from|to): /, name)
+  }
+  const webhook = await register(company, 'http://127.0.0.1:9', ['charge.paid'])
+  assert.equal(
+    (await agent!.data('replay_webhook', { id: webhook.id, ...days, ...once() })).replayed,
+    0,
+  )
+  const { entries } = await agent!.data('list_statement', days)
+  assert.ok(entries.length > 0)
+  const none = { from: '2026-08-22', to: '2026-08-22' }
+  assert.deepEqual((await agent!.data('list_statement', none)).entries, [])
+  const lists = ['find_charges', 'list_statement', 'list_figures', 'list_events', 'list_customers']
+  for (const name of lists) {
+    const text = JSON.stringify(await agent!.data(name))
+    const moments = [...text.matchAll(/"\w+(?:At|Date)":"([^"]+)"/g)].map(([, moment]) => moment!)
+    assert.deepEqual(
+      moments.filter((moment) => moment !== new Date(moment).toISOString()),
+      [],
+      name,
+    )
+  }
+})
+
 test('a live company has no tools of the sandbox', async () => {
   const live = await api.client({ mode: 'live', pixKey: 'loja@example.com' })
   const real = await connectAgent(api, live)
@@ -332,7 +422,7 @@ test('a webhook that fails is explained, and so is a charge whose event has not 
   const { explanation, nextSteps } = await helper.data('explain_charge', { id })
   assert.match(explanation, /^Paid: .* not arrived at a webhook: 1\.$/)
   assert.deepEqual(nextSteps, ['webhook_health says why a webhook has not taken its events.'])
-  const again = { webhookId: webhook.id, ...once() }
+  const again = { id: webhook.id, ...once() }
   assert.equal((await helper.data('replay_webhook', again)).replayed, 1)
 })
 
@@ -344,7 +434,7 @@ test('a page says where the next one starts', async () => {
   assert.equal(await agent!.refusal('find_charges', { after: 'nothing' }), 'invalid_value')
   const { next } = await agent!.data('list_statement', { limit: 1 })
   const { entries } = await agent!.data('list_statement', { limit: 1, after: next })
-  assert.equal(entries[0].entry, next - 1)
+  assert.equal(entries[0].entry, Number(next) - 1)
 })
 
 test('an explanation says why a charge is not paid, and what happened to it', async () => {
@@ -362,7 +452,7 @@ test('an explanation says why a charge is not paid, and what happened to it', as
     'Send the payer the address in `url`.',
     'sandbox_pay pays it at the simulated bank.',
   ])
-  await helper.data('sandbox_pay', { chargeId: link.id, amount: 2999, ...once() })
+  await helper.data('sandbox_pay', { id: link.id, amount: 2999, ...once() })
   const wrong = await helper.data('explain_charge', { id: link.id })
   assert.equal(wrong.isPaid, false)
   assert.match(wrong.explanation, /Pix of R\$ 29,99 that did not pay the charge: Its amount is not/)
@@ -371,7 +461,7 @@ test('an explanation says why a charge is not paid, and what happened to it', as
   const late = await helper.data('explain_charge', { id: link.id })
   assert.match(late.explanation, /^Not paid: the time was over\./)
   const paid = await helper.data('create_charge', { amount: 500, customer: payer(), ...once() })
-  const { endToEndId } = await helper.data('sandbox_pay', { chargeId: paid.id, ...once() })
+  const { endToEndId } = await helper.data('sandbox_pay', { id: paid.id, ...once() })
   await api.app.lateActivity.idle()
   const { isPaid, timeline, explanation } = await helper.data('explain_charge', { id: paid.id })
   assert.ok(isPaid)

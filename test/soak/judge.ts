@@ -1,7 +1,7 @@
 import type { Sample } from './watch-memory.ts'
 
-/** The first part of the time, in which code is compiled and caches are filled. */
-const WARM_UP = 1 / 3
+/** The first part of the time: code is compiled, and caches and the allocator are filled. */
+const WARM_UP = 1 / 2
 /** Growth that may be chance: so many MiB, or this part of what a process has. */
 const CHANCE_MIB = 24
 const CHANCE_PART = 0.1

@@ -1,49 +1,8 @@
-import type { Charge, NewPixCharge } from '@vintem/client'
-
-/** The options of the provider in medusa-config. */
-export type Options = {
-  /** Where Vintém is. */
-  url: string
-  /** The API key. */
-  key: string
-  /** The secret of the webhook, or both while it is rotated. */
-  webhookSecret: string | string[]
-  /** Seconds until a code expires. Default: that of Vintém, 1800. */
-  expiresIn?: number
-  /** Charges that a test pays without money, at a company that has money. */
-  devMode?: boolean
-}
+import type { NewPixCharge } from '@vintem/client'
+import { type Code, payerOf } from '../../shop/src/charge.ts'
 
 /** What a payment session has in its data for the shop's pages, and for us. */
-export type SessionData = {
-  session_id: string
-  chargeId: string
-  /** Cents. */
-  amount: number
-  /** Copy-and-paste code. */
-  brCode: string
-  /** PNG as data URL. */
-  qrCode: string
-  /** Payment page. */
-  url: string
-  expiresAt: string
-}
-
-/** `open`: may be paid. `paid`: the whole amount is there. `closed`: nothing more comes of it. */
-export type State = 'open' | 'paid' | 'closed'
-
-type Shown = Pick<Charge, 'status' | 'total' | 'refunded' | 'shortfall'>
-
-/** Cents that a charge has brought and that have not gone back. */
-export function leftOf({ status, total, shortfall = 0, refunded = 0 }: Shown): number {
-  return status === 'COMPLETED' ? total - shortfall - refunded : 0
-}
-
-/** Whether a charge has brought exactly what is asked for, and still has it. */
-export function stateOf(charge: Shown, amount: number): State {
-  if (charge.status === 'OPEN') return charge.total === amount ? 'open' : 'closed'
-  return charge.total === amount && leftOf(charge) === amount ? 'paid' : 'closed'
-}
+export type SessionData = Code & { session_id: string }
 
 /** What a customer of the shop has that a payer may have, too. */
 type Customer = {
@@ -55,22 +14,20 @@ type Customer = {
   metadata?: Record<string, unknown> | null
 }
 
-type Payer = NewPixCharge['customer']
-
 /**
  * Who pays: what the shop's page has sent as `customer`, and the rest from the customer who is
- * logged in, who may have a `taxId` in the metadata. Vintém checks it.
+ * logged in, who may have a `taxId` in the metadata.
  */
-export function payerOf(sent: unknown, customer: Customer | undefined): Payer {
-  const known = {
+export const payerOfSession = (
+  sent: unknown,
+  customer: Customer | undefined,
+): NewPixCharge['customer'] =>
+  payerOf(sent, {
     name: customer?.company_name || fullName(customer),
     taxId: customer?.metadata?.taxId,
     email: customer?.email,
     phone: customer?.phone,
-  }
-  const all = { ...known, ...(typeof sent === 'object' ? sent : {}) }
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value)) as Payer
-}
+  })
 
 const fullName = (customer: Customer | undefined): string =>
   [customer?.first_name, customer?.last_name].filter(Boolean).join(' ')

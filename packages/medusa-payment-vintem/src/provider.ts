@@ -38,7 +38,15 @@ import {
   Vintem,
   WebhookVerificationError,
 } from '@vintem/client'
-import { leftOf, type Options, payerOf, type SessionData, type State, stateOf } from './charge.ts'
+import {
+  codeOf,
+  leftOf,
+  newCharge,
+  type Options,
+  type State,
+  stateOf,
+} from '../../shop/src/charge.ts'
+import { payerOfSession, type SessionData } from './charge.ts'
 
 /** What of the payment module is used here. */
 type Container = {
@@ -170,18 +178,14 @@ export class VintemPaymentProvider extends AbstractPaymentProvider<Options> {
     { amount, currency_code, context, data }: InitiatePaymentInput,
     idempotencyKey: string,
   ): Promise<SessionData> {
-    const { expiresIn, devMode } = this.#options
     const session_id = String(data?.session_id)
-    const body = {
+    const body = newCharge(this.#options, {
       amount: centsOf(amount, currency_code),
-      customer: payerOf(data?.customer, context?.customer),
+      customer: payerOfSession(data?.customer, context?.customer),
       externalId: session_id,
-      ...(expiresIn !== undefined && { expiresIn }),
-      ...(devMode !== undefined && { devMode }),
-    }
+    })
     const charge = await this.#vintem.charges.createPix(body, { idempotencyKey }).catch(rethrow)
-    const { id: chargeId, brCode, brCodeBase64: qrCode, url, expiresAt } = charge
-    return { session_id, chargeId, amount: charge.amount, brCode, qrCode, url, expiresAt }
+    return { session_id, ...codeOf(charge) }
   }
 
   async #cancel({ chargeId }: SessionData): Promise<void> {

@@ -16,9 +16,10 @@ export const connectionOptions = {
 } satisfies Record<string, Option>
 
 /** The client of the server that was named. No database is opened. */
-export function connect(args: Args): Vintem {
-  return new Vintem({ ...targetOf(args), timeout_ms: 30_000, strict: false, onResponse: warn })
-}
+export const connect = (args: Args): Vintem => clientOf(targetOf(args))
+
+export const clientOf = (target: Target): Vintem =>
+  new Vintem({ ...target, timeout_ms: 30_000, strict: false, onResponse: warn })
 
 /** What was sent has been carried out, so that is not the place to fail. */
 function warn({ ignoredFields }: ReceivedResponse): void {

@@ -183,9 +183,22 @@ export function reasonsOf(type: AnyEventType): string[] {
 /** How long the event may take to be in the feed, and how long one question for it waits. */
 const PATIENCE_MS = 60_000
 const WAIT_S = 10
+/** Longer than the slowest event takes. */
+const SANDBOX_S = 3600
 
 /** What happened: what was made, how far the clock was moved, and the event. */
-export type Triggered = Pick<Stage, 'made' | 'moved_ms' | 'notes'> & { event: Event | null }
+export type Triggered = Pick<Stage, 'made' | 'moved_ms' | 'notes'> & {
+  event: Event | null
+  /** The company that was made for it, and is deleted. */
+  sandbox: string | null
+}
+
+type Wanted = {
+  reason?: string | undefined
+  set?: string[] | undefined
+  /** The client of another key. Without it time passes in the company itself. */
+  withKey?: ((key: string) => Vintem) | undefined
+}
 
 /** The steps of an event for a reason; without one for the usual reason. */
 export function stepsOf(type: AnyEventType, reason: string | undefined): Step[] {
@@ -206,11 +219,14 @@ export async function bodiesOf(steps: Step[]): Promise<Settable[]> {
   )
 }
 
-/** Makes an event happen in a sandbox, and waits for it in the feed. */
+/**
+ * Makes an event happen in a sandbox, and waits for it in the feed. An event that needs time has a
+ * sandbox of its own, so that nothing else falls due.
+ */
 export async function trigger(
   vintem: Vintem,
   type: AnyEventType,
-  { reason, set = [] }: { reason?: string | undefined; set?: string[] | undefined } = {},
+  { reason, set = [], withKey }: Wanted = {},
 ): Promise<Triggered> {
   const steps = stepsOf(type, reason)
   const fields = set.length > 0 ? readSet(type, await bodiesOf(steps), set) : {}
@@ -220,15 +236,39 @@ export async function trigger(
       'This is the key of a live company. Events are triggered with play money only: give the key of a sandbox company.',
     )
   }
-  const [newest] = await vintem.events.list({ order: 'newest', limit: 1 })
-  const stage: Stage = { vintem, made: {}, settlementDelay, moved_ms: 0, notes: [] }
-  await act(stage, steps, fields)
-  const { made, moved_ms, notes } = stage
-  const { about } = SCENARIOS[type]
-  const payment = about === 'charge' ? made.payment?.endToEndId : undefined
-  const names = { wanted: nameOf(made[about]!), payment }
-  const event = await findEvent(vintem, type, names, newest?.id)
-  return { made, moved_ms, notes, event }
+  const happen = async (where: Vintem) => {
+    const [newest] = await where.events.list({ order: 'newest', limit: 1 })
+    const stage: Stage = { vintem: where, made: {}, settlementDelay, moved_ms: 0, notes: [] }
+    await act(stage, steps, fields)
+    const { made, moved_ms, notes } = stage
+    const { about } = SCENARIOS[type]
+    const payment = about === 'charge' ? made.payment?.endToEndId : undefined
+    const names = { wanted: nameOf(made[about]!), payment }
+    const event = await findEvent(where, type, names, newest?.id)
+    return { made, moved_ms, notes, event }
+  }
+  if (!withKey || !steps.some(({ movesClock }) => movesClock)) {
+    return { ...(await happen(vintem)), sandbox: null }
+  }
+  const { id, apiKey } = await makeSandbox(vintem)
+  const own = withKey(apiKey)
+  try {
+    return { ...(await happen(own)), sandbox: id }
+  } finally {
+    // If it cannot be deleted now, it ends by itself.
+    await own.sandbox.delete().catch(() => undefined)
+  }
+}
+
+async function makeSandbox(vintem: Vintem) {
+  try {
+    return await vintem.sandbox.create({ expiresIn: SANDBOX_S })
+  } catch (error) {
+    if (!(error instanceof VintemError) || error.code !== 'rate_limited') throw error
+    throw new ClientFault(
+      `${textOfClientFault(error)} With --move-clock the time of your company passes instead.`,
+    )
+  }
 }
 
 /** Does the steps in order. If one fails, the fault names what was made before it. */
@@ -311,15 +351,20 @@ export async function listed(only: AnyEventType | undefined): Promise<Answer> {
   return { json: { ...json[0], fields }, text }
 }
 
+const APART =
+  'It happened in a sandbox of its own, which is deleted: your webhooks and listeners did not get it. With --move-clock it happens in your company, and so does all that falls due by then.'
+
 /** What was made, for programs and for people. */
-export function answerOf(type: AnyEventType, { made, moved_ms, notes, event }: Triggered): Answer {
+export function answerOf(type: AnyEventType, triggered: Triggered): Answer {
+  const { made, moved_ms, notes, event, sandbox } = triggered
   const clock = moved_ms > 0 ? { movedBySeconds: moved_ms / 1000 } : null
-  const json = { type, made, clock, notes, event }
+  const json = { type, made, clock, sandbox, notes, event }
   const rows = Object.entries(made).flatMap(([noun, one]) => rowsOf(noun, one))
   if (clock) rows.push(['clock', `moved forward by ${duration(clock.movedBySeconds)}`])
   if (event) rows.push(['event', event.id, localTime(event.createdAt)])
   const remarks = [...notes]
-  if (clock) remarks.push('All that falls due by then in this company has happened too.')
+  if (sandbox) remarks.push(APART)
+  else if (clock) remarks.push('All that falls due by then in this company has happened too.')
   if (!event) remarks.push(`${type} is not in the feed after ${PATIENCE_MS / 1000} seconds.`)
   const table = columns(rows.map(([name, ...cells]) => [name!, plain(cells.join('  '))]))
   const body = event ? `\n${plain(JSON.stringify(event.data))}\n` : ''

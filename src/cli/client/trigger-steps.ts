@@ -54,6 +54,8 @@ export type Body = Omit<Settable, 'schema'> & {
 /** A request, or some time that passes. */
 export type Step = {
   body?: Body
+  /** It lets the time of the company pass. */
+  movesClock?: true
   run(stage: Stage, body: Fields, set: Fields): Promise<void>
 }
 
@@ -98,11 +100,13 @@ export const dueCharge: Step = {
 
 /** Until the day comes on which it is due, which may be after a weekend. */
 export const untilDue: Step = {
+  movesClock: true,
   run: (stage) => moveTo(stage, dayOf(stage.made, lastDayInTime)),
 }
 
 /** Until the first day comes on which a fine is added. */
 export const untilOverdue: Step = {
+  movesClock: true,
   run: (stage) => moveTo(stage, dayOf(stage.made, firstLateDay)),
 }
 
@@ -114,12 +118,13 @@ export const dueDayRule: Step = {
     const others = rules.filter(({ day }) => day !== 0)
     const rule = { day: 0, enabled: true, channel: 'WEBHOOK' as const }
     await vintem.reminders.update({ rules: [...others, rule] })
-    notes.push('The company now has a rule that reminds on the due day, by webhook alone.')
+    notes.push('A rule was added that reminds on the due day, by webhook alone.')
   },
 }
 
 /** Until nine o'clock of the due day. */
 export const untilReminded: Step = {
+  movesClock: true,
   run: (stage) => moveTo(stage, atHour(lastDayInTime({ dueDate: stage.made.charge!.dueDate! }), 9)),
 }
 
@@ -201,6 +206,7 @@ export const acceptDispute: Step = {
 
 /** Until the last notice before the deadline. */
 export const untilDeadline: Step = {
+  movesClock: true,
   run: (stage) => {
     const deadline_ms = Date.parse(stage.made.dispute!.deadline)
     return moveTo(stage, new Date(deadline_ms - NOTICE_HOURS.at(-1)! * 3_600_000))
@@ -223,10 +229,12 @@ export const cancelCharge: Step = {
 
 /** Just past the deadline: who pays at its very moment is still in time. */
 export const untilExpired: Step = {
+  movesClock: true,
   run: (stage) => moveTo(stage, new Date(Date.parse(stage.made.charge!.expiresAt!) + 1)),
 }
 
 export const untilReceived: Step = {
+  movesClock: true,
   run: (stage) => {
     const paidAt_ms = Date.parse(stage.made.payment!.at)
     return moveTo(stage, new Date(paidAt_ms + stage.settlementDelay * 1000))
@@ -285,6 +293,7 @@ export const decide = (decision: 'approve' | 'reject' | 'cancel', funds?: boolea
 
 /** Lets days pass until the first charge of the subscription has ended. */
 export const untilCharged = (status: 'COMPLETED' | 'EXPIRED'): Step => ({
+  movesClock: true,
   async run(stage) {
     const { vintem, made } = stage
     const { id } = made.subscription!

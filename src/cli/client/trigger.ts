@@ -2,7 +2,7 @@ import { UNMATCHED_REASONS } from '../../core/charges/rules.ts'
 import { ANY_EVENT_TYPES, type AnyEventType } from '../../core/events.ts'
 import { RETURN_REASONS } from '../../provider/port.ts'
 import { type Command, UsageFault } from '../command.ts'
-import { connect, connectionOptions } from './connection.ts'
+import { clientOf, connectionOptions, targetOf } from './connection.ts'
 
 export const triggerCommand: Command = {
   name: 'trigger',
@@ -23,6 +23,9 @@ export const triggerCommand: Command = {
       many: true,
       help: 'a field of the requests that are sent, such as amount=1990',
     },
+    'move-clock': {
+      help: 'let time pass in the company of the key, instead of a sandbox that is made for the event',
+    },
     list: { help: 'list the events, and what happens for each' },
   },
   async run(args) {
@@ -33,6 +36,11 @@ export const triggerCommand: Command = {
     if (!type) throw new UsageFault('Missing: <event-type>. "vintem trigger --list" shows them.')
     const { reason } = args.options
     stepsOf(type, reason)
-    return answerOf(type, await trigger(connect(args), type, { reason, set: args.lists.set }))
+    const target = targetOf(args)
+    const withKey = args.switches.has('move-clock')
+      ? undefined
+      : (key: string) => clientOf({ ...target, key })
+    const wanted = { reason, set: args.lists.set, withKey }
+    return answerOf(type, await trigger(clientOf(target), type, wanted))
   },
 }

@@ -103,7 +103,7 @@ async function prepareEmpty(
   try {
     const { rows } = await client.query<{ hasTables: boolean; isOurs: boolean }>(
       `select exists (select from pg_class where relnamespace = current_schema()::regnamespace
-           and relkind in ('r', 'p')) as "hasTables",
+           and relkind in ('r', 'p') and relname <> 'schema_migrations') as "hasTables",
          to_regclass('installation') is not null and to_regclass('schema_migrations') is not null
            as "isOurs"`,
     )
@@ -120,12 +120,10 @@ async function prepareEmpty(
   await migrate(url, then, { setting })
 }
 
-/** Whether it has the tables that a restore makes first, and nothing in them. */
+/** Whether it has tables that a restore makes first, all or some of them, and nothing in them. */
 async function isUnused(client: pg.Client, migrations: Beginning['migrations']): Promise<boolean> {
   const { rows: applied } = await client.query<{ checksum: string }>(LIST_APPLIED)
-  const isSame =
-    applied.length === migrations.length &&
-    applied.every(({ checksum }, i) => checksum === migrations[i]!.checksum)
+  const isSame = applied.every(({ checksum }, i) => checksum === migrations[i]?.checksum)
   const { rows } = await client.query<{ isUnused: boolean }>(
     `select not exists (select from installation) and not exists (select from companies)
        as "isUnused"`,

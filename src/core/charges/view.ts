@@ -160,7 +160,7 @@ export const DueAmountView = Type.Object({
   total: Type.Integer({ description: 'original + fine + interest − discount − rebate' }),
 })
 
-const DueView = Type.Object(
+export const DueView = Type.Object(
   {
     ...DueFields.properties,
     lastDay: Type.String({ description: 'The last day on which it can be paid' }),

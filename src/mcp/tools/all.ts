@@ -1,6 +1,8 @@
 import type { Tool } from '../tool.ts'
 import { chargeTools } from './charges.ts'
+import { customerTools } from './customers.ts'
 import { explainTools } from './explain-charge.ts'
+import { logTools } from './logs.ts'
 import { moneyTools } from './money.ts'
 import { sandboxTools } from './sandbox.ts'
 import { subscriptionTools } from './subscriptions.ts'
@@ -10,8 +12,10 @@ import { webhookTools } from './webhooks.ts'
 export const TOOLS: readonly Tool[] = [
   ...chargeTools,
   ...explainTools,
+  ...customerTools,
   ...moneyTools,
   ...subscriptionTools,
   ...webhookTools,
+  ...logTools,
   ...sandboxTools,
 ]

@@ -11,6 +11,7 @@ import {
   ChargeView,
   CreatedLink,
   CreatedPixCharge,
+  DueView,
   NewLink,
   NewPixCharge,
   PaymentState,
@@ -27,25 +28,29 @@ import {
   count,
   Id,
   Next,
+  omit,
   onceOf,
   PAGE,
   PAGE_SIZE,
   pick,
   type Tool,
   tool,
+  WITH_CODES,
   writing,
 } from '../tool.ts'
 
+/** What a list shows only if it is asked for. */
+const CODES = ['url', 'brCode'] as const
+
 /** Without images and addresses of people, which an agent has no use for. */
 const SHOWN = [
+  ...CODES,
   'id',
   'status',
   'paymentStatus',
   'total',
-  'url',
   'paymentDate',
   'devMode',
-  'brCode',
   'createdAt',
   'expiresAt',
   'externalId',
@@ -61,6 +66,20 @@ const SHOWN = [
 ] as const
 
 export const AgentCharge = Type.Object(pick(ChargeView.properties, SHOWN))
+/** What a list shows of a due date. The terms are for whoever asks for the charge. */
+const DUE = ['dueDate', 'lastDay', 'amount'] as const
+
+const ListedCharge = Type.Object({
+  ...AgentCharge.properties,
+  url: Type.Optional(ChargeView.properties.url),
+  due: Type.Optional(Type.Object(pick(DueView.properties, DUE))),
+})
+
+function showInList(charge: Static<typeof AgentCharge>, withCodes: boolean) {
+  const { due, ...shown } = charge
+  const slim = withCodes ? shown : omit(shown, CODES)
+  return { ...slim, ...(due ? { due: pick(due, DUE) } : {}) }
+}
 
 export function showToAgent({ app, company }: Caller, charge: Charge): Static<typeof AgentCharge> {
   const { vault, publicUrl, clock } = app
@@ -99,16 +118,17 @@ const findTool = tool({
     createdTo,
     paidFrom,
     paidTo,
+    ...WITH_CODES,
     ...PAGE,
   }),
   output: Type.Object({
     searchedAs: Type.Optional(
       Type.Enum([...SOUGHT], { description: 'What the text was taken for' }),
     ),
-    charges: Type.Array(AgentCharge),
+    charges: Type.Array(ListedCharge),
     next: Next,
   }),
-  async run(caller, { text = '', as, limit = PAGE_SIZE, after, ...filters }) {
+  async run(caller, { text = '', as, limit = PAGE_SIZE, after, withCodes, ...filters }) {
     const { app, company } = caller
     const start = after === undefined ? null : fromPublic('charge', after)
     if (after !== undefined && start === null) throw invalid('after: must be the `next` of a page')
@@ -130,7 +150,8 @@ const findTool = tool({
       if (meaning) sought = { text, as: meaning.kind }
       return found.charges
     }
-    const show = (charge: Charge) => showToAgent(caller, asOf(charge, now))
+    const show = (charge: Charge) =>
+      showInList(showToAgent(caller, asOf(charge, now)), withCodes ?? false)
     const { data: charges, next: cursor } = await readPage(page, read, show)
     const next = cursor as string | null
     return {
@@ -200,9 +221,9 @@ const refundTool = tool({
     'Returns the money of a paid charge to its payer, whole or in part. It cannot be undone: ask the person first. The value is in cents.',
   scope: 'payments:write',
   isDestructive: true,
-  input: writing({ chargeId: ChargeId, ...NewRefund.properties }),
+  input: writing({ id: ChargeId, ...NewRefund.properties }),
   output: RefundView,
-  async run({ operate }, { chargeId, ...args }) {
+  async run({ operate }, { id: chargeId, ...args }) {
     const asked = { params: { chargeId }, ...onceOf(args) }
     const { data } = await operate<Static<typeof RefundView>>('refundCharge', asked)
     return { text: `Refund ${data.id} of ${formatReais(data.value)} started.`, data }

@@ -19,7 +19,7 @@ import { whatHappened } from '../../core/recurrences/words.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
 import { localDateOf } from '../../pix/local-time.ts'
-import { type Caller, type Tool, tool } from '../tool.ts'
+import { type Caller, ISO, type Tool, tool } from '../tool.ts'
 import { AgentCharge, ChargeId, showToAgent } from './charges.ts'
 
 const words = HISTORY.en
@@ -168,7 +168,7 @@ async function explain({ app, company }: Caller, history: History): Promise<stri
     (payment) =>
       `${arrivedText(charge, payment, words)}: ${words.reasons[payment.reason!]} ${words.paymentStates[payment.status]}.`,
   )
-  const collected = billing ? [whatHappened(billing, charge, today, AGREEMENT.en)] : []
+  const collected = billing ? [whatHappened(billing, charge, today, AGREEMENT.en, ISO)] : []
   const isTest = charge.devMode && company.mode === 'live'
   const test = isTest ? ['It is a test charge: no real money can pay it.'] : []
   return [...state, ...collected, ...arrived, ...test, ...undelivered(history)]

@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { FiguresQuery, FiguresView } from '../../core/balance/figures.ts'
 import { BalanceView, EntryView, StatementQuery } from '../../core/balance/view.ts'
-import { orNull } from '../../core/fields.ts'
 import {
   Acceptance,
   SuggestionView,
@@ -11,12 +10,25 @@ import {
 import { NewPaymentRefund, RefundView } from '../../core/refunds/view.ts'
 import {
   NewWithdrawal,
-  StartedWithdrawal,
+  type StartedWithdrawal,
   WithdrawalQuery,
   WithdrawalView,
 } from '../../core/withdrawals/view.ts'
 import { formatReais } from '../../lib/money.ts'
-import { count, Id, Next, onceOf, PAGE, queryOf, type Tool, tool, writing } from '../tool.ts'
+import {
+  count,
+  Id,
+  momentsOf,
+  Next,
+  omit,
+  onceOf,
+  PAGE,
+  PERIOD,
+  queryOf,
+  type Tool,
+  tool,
+  writing,
+} from '../tool.ts'
 
 const balanceTool = tool({
   name: 'get_balance',
@@ -35,24 +47,20 @@ const balanceTool = tool({
   },
 })
 
-const { from, to, type, account, after } = StatementQuery.properties
+const { type, account } = StatementQuery.properties
 
 const statementTool = tool({
   name: 'list_statement',
   title: 'List the statement',
   description:
-    'The entries of the ledger, newest first: amounts in cents, and the balances after each entry. `next` is the `after` of the next page.',
+    'The entries of the ledger, newest first: amounts in cents, and the balances after each entry.',
   scope: 'balance:read',
-  input: Type.Object({ from, to, type, account, limit: PAGE.limit, after }),
-  output: Type.Object({
-    entries: Type.Array(EntryView),
-    next: orNull(Type.Integer({ description: 'Where the next page starts; null: none' })),
-  }),
-  async run({ operate }, args) {
-    const asked = { query: queryOf(args) }
+  input: Type.Object({ ...PERIOD, type, account, ...PAGE }),
+  output: Type.Object({ entries: Type.Array(EntryView), next: Next }),
+  async run({ operate }, { from, to, ...args }) {
+    const asked = { query: queryOf({ ...args, ...momentsOf({ from, to }) }) }
     const { data, next } = await operate<Static<typeof EntryView>[]>('getStatement', asked)
-    const last = next === null ? null : Number(next)
-    return { text: `Entries: ${data.length}.`, data: { entries: data, next: last } }
+    return { text: `Entries: ${data.length}.`, data: { entries: data, next } }
   },
 })
 
@@ -62,7 +70,7 @@ const figuresTool = tool({
   description:
     'Sums in cents by day, week or month, the oldest first, with the balances before and after each. They are those of the dashboard, from the ledger. Without a period: the last 31 days.',
   scope: 'balance:read',
-  input: FiguresQuery,
+  input: Type.Object({ ...PERIOD, group: FiguresQuery.properties.group }),
   output: Type.Object({ figures: Type.Array(FiguresView) }),
   async run({ operate }, args) {
     const { data: figures } = await operate<Static<typeof FiguresView>[]>('listFigures', {
@@ -75,6 +83,18 @@ const figuresTool = tool({
   },
 })
 
+const { id: _place, endToEndId: _scheme, ...paymentFields } = UnmatchedPayment.properties
+const AgentPayment = Type.Object({
+  id: Type.String({ description: 'The scheme’s id of the payment, its endToEndId' }),
+  ...paymentFields,
+})
+
+/** With the id that other tools take, instead of the place in the list. */
+const showToAgent = (payment: Static<typeof UnmatchedPayment>): Static<typeof AgentPayment> => ({
+  ...omit(payment, ['endToEndId']),
+  id: payment.endToEndId,
+})
+
 const unmatchedTool = tool({
   name: 'list_unmatched_payments',
   title: 'List unmatched payments',
@@ -82,16 +102,17 @@ const unmatchedTool = tool({
     'Money that arrived late, twice, in another amount or for no charge, and waits for a decision.',
   scope: 'payments:read',
   input: Type.Object({ status: UnmatchedQuery.properties.status, ...PAGE }),
-  output: Type.Object({ payments: Type.Array(UnmatchedPayment), next: Next }),
+  output: Type.Object({ payments: Type.Array(AgentPayment), next: Next }),
   async run({ operate }, args) {
     const asked = { query: queryOf(args) }
     const found = await operate<Static<typeof UnmatchedPayment>[]>('listUnmatchedPayments', asked)
-    const { data: payments, next } = found
+    const { next } = found
+    const payments = found.data.map(showToAgent)
     return { text: `${count(payments.length, 'payment')}.`, data: { payments, next } }
   },
 })
 
-const EndToEndId = Id('The scheme’s id of the payment, as list_unmatched_payments shows it')
+const PaymentId = Id('The id of the payment, as list_unmatched_payments shows it: its endToEndId')
 
 const suggestTool = tool({
   name: 'suggest_charges',
@@ -99,10 +120,11 @@ const suggestTool = tool({
   description:
     'Up to three charges that an unmatched payment may be for, the best first, each with its reason. `probable`: amount and payer fit. Settle one with accept_unmatched_payment and its chargeId, after a person has agreed.',
   scope: 'payments:read',
-  input: Type.Object({ endToEndId: EndToEndId }),
+  input: Type.Object({ id: PaymentId }),
   output: Type.Object({ suggestions: Type.Array(SuggestionView) }),
-  async run({ operate }, params) {
-    const found = await operate<Static<typeof SuggestionView>[]>('suggestCharges', { params })
+  async run({ operate }, { id: endToEndId }) {
+    const asked = { params: { endToEndId } }
+    const found = await operate<Static<typeof SuggestionView>[]>('suggestCharges', asked)
     return { text: `${count(found.data.length, 'charge')}.`, data: { suggestions: found.data } }
   },
 })
@@ -113,14 +135,15 @@ const acceptTool = tool({
   description:
     'The money becomes available, and its charge stays as it is. With `chargeId` that charge is paid by it instead, also if it has expired: money beyond the total is kept, or goes back with `difference: refund`. It cannot be undone: ask the person first, also what becomes of the difference.',
   scope: 'payments:write',
-  input: writing({ endToEndId: EndToEndId, ...Acceptance.properties }),
-  output: UnmatchedPayment,
-  async run({ operate }, { endToEndId, ...args }) {
+  input: writing({ id: PaymentId, ...Acceptance.properties }),
+  output: AgentPayment,
+  async run({ operate }, { id: endToEndId, ...args }) {
     const asked = { params: { endToEndId }, ...onceOf(args) }
     const { data } = await operate<Static<typeof UnmatchedPayment>>('acceptPayment', asked)
     const { settled } = data
     const done = settled ? ` ${formatReais(settled.amount)} of it settle ${settled.chargeId}.` : ''
-    return { text: `The payment of ${formatReais(data.amount)} is ${data.status}.${done}`, data }
+    const text = `The payment of ${formatReais(data.amount)} is ${data.status}.${done}`
+    return { text, data: showToAgent(data) }
   },
 })
 
@@ -131,9 +154,9 @@ const returnTool = tool({
     'Returns the money to the account that it came from. It cannot be undone: ask the person first.',
   scope: 'payments:write',
   isDestructive: true,
-  input: writing({ endToEndId: EndToEndId, ...NewPaymentRefund.properties }),
+  input: writing({ id: PaymentId, ...NewPaymentRefund.properties }),
   output: RefundView,
-  async run({ operate }, { endToEndId, ...args }) {
+  async run({ operate }, { id: endToEndId, ...args }) {
     const asked = { params: { endToEndId }, ...onceOf(args) }
     const { data } = await operate<Static<typeof RefundView>>('refundPayment', asked)
     return { text: `Refund ${data.id} of ${formatReais(data.value)} started.`, data }
@@ -148,7 +171,7 @@ const startTool = tool({
   scope: 'balance:write',
   isDestructive: true,
   input: writing(NewWithdrawal.properties),
-  output: StartedWithdrawal,
+  output: Type.Object({ id: WithdrawalView.properties.id }),
   async run({ operate }, args) {
     const { data } = await operate<Static<typeof StartedWithdrawal>>(
       'startWithdrawal',
@@ -156,7 +179,7 @@ const startTool = tool({
     )
     return {
       text: `Withdrawal ${data.withdrawId} waits for a person, who confirms it with the code from the mail within 10 minutes.`,
-      data,
+      data: { id: data.withdrawId },
     }
   },
 })

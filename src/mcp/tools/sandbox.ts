@@ -40,13 +40,13 @@ const payTool = tool({
   scope: 'payments:write',
   isSandbox: true,
   input: writing({
-    chargeId: ChargeId,
+    id: ChargeId,
     ...pick(BankPayment.properties, ['amount', 'payer']),
   }),
   output: Type.Object(pick(BankReceipt.properties, ['endToEndId', 'amount', 'paidAt', 'chargeId'])),
   async run(caller, args) {
     const { app, company, actOnce } = caller
-    const charge = await findCharge(app, company.id, fromPublic('charge', args.chargeId))
+    const charge = await findCharge(app, company.id, fromPublic('charge', args.id))
     const receipt = await actOnce('sandbox_pay', args, async () => {
       const { amount, payer, idempotencyKey } = args
       const brCode = await codeOf(caller, charge)
@@ -60,6 +60,8 @@ const payTool = tool({
   },
 })
 
+const DECIDED = ['recurrenceAuthStatus', 'decidedAt'] as const
+
 const decideTool = tool({
   name: 'sandbox_decide_subscription',
   title: 'Approve a subscription at the simulated bank',
@@ -68,9 +70,7 @@ const decideTool = tool({
   scope: 'payments:write',
   isSandbox: true,
   input: writing({ id: SubscriptionId, ...pick(BankDecision.properties, ['decision', 'funds']) }),
-  output: Type.Object(
-    pick(BankAuthorization.properties, ['recurrenceId', 'recurrenceAuthStatus', 'decidedAt']),
-  ),
+  output: Type.Object({ id: SubscriptionId, ...pick(BankAuthorization.properties, DECIDED) }),
   async run({ app, company, actOnce }, args) {
     const recurrence = await findRecurrence(app, company.id, fromPublic('rec', args.id))
     const { brCode: emv, id } = recurrence
@@ -86,8 +86,8 @@ const decideTool = tool({
         typeof BankDecision
       >),
     )
-    const data = pick(decided, ['recurrenceId', 'recurrenceAuthStatus', 'decidedAt'])
-    return { text: `Subscription ${data.recurrenceId}: ${data.recurrenceAuthStatus}.`, data }
+    const data = { id: decided.recurrenceId, ...pick(decided, DECIDED) }
+    return { text: `Subscription ${data.id}: ${data.recurrenceAuthStatus}.`, data }
   },
 })
 

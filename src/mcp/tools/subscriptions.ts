@@ -17,24 +17,36 @@ import {
   type Caller,
   count,
   Id,
+  ISO,
   Next,
+  omit,
   PAGE,
   PAGE_SIZE,
   pick,
   type Tool,
   tool,
+  WITH_CODES,
   writing,
 } from '../tool.ts'
 
 const CHARGES_SHOWN = 20
 const NEXT_SHOWN = 3
 
-const AgentSubscription = Type.Object({
+/** What a list shows only if it is asked for. */
+const CODES = ['paymentLinkUrl', 'emv'] as const
+
+const ListedSubscription = Type.Object({
   ...pick(RecurrenceView.properties, ['id', 'status', 'recurrenceAuthStatus', 'productName']),
   customerName: RecurrenceView.properties.customerName,
   value: Type.Integer({ description: 'Cents of each charge' }),
-  ...pick(RecurrenceView.properties, ['frequency', 'createdAt', 'paymentLinkUrl', 'emv']),
+  ...pick(RecurrenceView.properties, ['frequency', 'createdAt']),
   isTemplate: Type.Boolean({ description: 'A link through which payers subscribe by themselves' }),
+  paymentLinkUrl: Type.Optional(RecurrenceView.properties.paymentLinkUrl),
+  emv: Type.Optional(RecurrenceView.properties.emv),
+})
+const AgentSubscription = Type.Object({
+  ...ListedSubscription.properties,
+  ...pick(RecurrenceView.properties, CODES),
 })
 
 function showToAgent({ app }: Caller, recurrence: Recurrence): Static<typeof AgentSubscription> {
@@ -66,10 +78,12 @@ const listTool = tool({
     isTemplate: Type.Optional(
       Type.Boolean({ description: 'Only links through which payers subscribe, or none of them' }),
     ),
+    ...WITH_CODES,
     ...PAGE,
   }),
-  output: Type.Object({ subscriptions: Type.Array(AgentSubscription), next: Next }),
-  async run(caller, { authStatus = null, isTemplate = null, limit = PAGE_SIZE, after }) {
+  output: Type.Object({ subscriptions: Type.Array(ListedSubscription), next: Next }),
+  async run(caller, { withCodes, limit = PAGE_SIZE, after, ...filters }) {
+    const { authStatus = null, isTemplate = null } = filters
     const { app, company } = caller
     const from = after === undefined ? null : fromPublic('rec', after)
     if (after !== undefined && from === null) throw invalid('after: must be the `next` of a page')
@@ -77,7 +91,9 @@ const listTool = tool({
     const filter = { authStatus, isTemplate, customerId: null }
     const part = { limit: limit + 1, after: from }
     const found = await search(app.db, company.id, filter, part, now)
-    const shown = found.slice(0, limit).map((one) => showToAgent(caller, asOf(one, now)))
+    const show = (one: Recurrence) => showToAgent(caller, asOf(one, now))
+    const full = found.slice(0, limit).map(show)
+    const shown = withCodes ? full : full.map((one) => omit(one, CODES))
     const next = found.length > limit ? shown.at(-1)!.id : null
     return { text: `${count(shown.length, 'subscription')}.`, data: { subscriptions: shown, next } }
   },
@@ -154,7 +170,7 @@ async function chargesOf({ app, company }: Caller, { id }: Recurrence) {
       dueOn: billing.dueOn,
       status: charge.status,
       total: charge.amount,
-      what: whatHappened(billing, charge, localDateOf(now), AGREEMENT.en),
+      what: whatHappened(billing, charge, localDateOf(now), AGREEMENT.en, ISO),
     }
   })
 }

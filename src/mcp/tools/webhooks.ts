@@ -5,7 +5,18 @@ import { DeliveryView, deliveryIdOf, Replay, Replayed } from '../../core/deliver
 import { WebhookView } from '../../core/webhooks/view.ts'
 import { isUuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
-import { type Caller, count, Id, onceOf, pick, type Tool, tool, writing } from '../tool.ts'
+import {
+  type Caller,
+  count,
+  Id,
+  momentsOf,
+  onceOf,
+  PERIOD,
+  pick,
+  type Tool,
+  tool,
+  writing,
+} from '../tool.ts'
 
 type Webhook = Static<typeof WebhookView>
 
@@ -15,7 +26,8 @@ const TROUBLE = ['deactivated', 'failingSince', 'pausedUntil'] as const
 const DELIVERIES_SHOWN = 10
 
 const LateDelivery = Type.Object({
-  ...pick(DeliveryView.properties, ['id', 'webhookId', 'event', 'status', 'createdAt']),
+  ...pick(DeliveryView.properties, ['id', 'webhookId', 'status', 'createdAt']),
+  event: Type.String(),
   attempts: Type.Integer(),
   nextAttemptAt: DeliveryView.properties.nextAttemptAt,
   lastAttempt: Type.Optional(
@@ -84,7 +96,7 @@ const healthTool = tool({
   description:
     'How each webhook is, and the latest deliveries that failed or wait for their next try, with what the receiver answered. replay_webhook sends them again.',
   scope: 'webhooks:read',
-  input: Type.Object({ webhookId: Type.Optional(WebhookId) }),
+  input: Type.Object({ id: Type.Optional(WebhookId) }),
   output: Type.Object({
     webhooks: Type.Array(
       Type.Object({
@@ -94,13 +106,13 @@ const healthTool = tool({
     ),
     lateDeliveries: Type.Array(LateDelivery, { description: 'At most 10 of each status' }),
   }),
-  async run(caller, { webhookId }) {
-    if (webhookId !== undefined && !isUuid(webhookId)) throw problem('webhook_not_found')
+  async run(caller, { id }) {
+    if (id !== undefined && !isUuid(id)) throw problem('webhook_not_found')
     const webhooks =
-      webhookId === undefined
+      id === undefined
         ? (await caller.operate<Webhook[]>('listWebhooks')).data
-        : [(await caller.operate<Webhook>('getWebhook', { params: { id: webhookId } })).data]
-    const late = await lateOf(caller, webhookId ?? null)
+        : [(await caller.operate<Webhook>('getWebhook', { params: { id } })).data]
+    const late = await lateOf(caller, id ?? null)
     const isTroubled = ({ status, failingSince }: Webhook) => status !== 'ACTIVE' || failingSince
     const troubled = webhooks.filter(isTroubled).length
     return {
@@ -122,10 +134,10 @@ const replayTool = tool({
   description:
     'Sends deliveries of a webhook again, by default those that did not arrive. Receivers get the same webhook-id as before.',
   scope: 'webhooks:write',
-  input: writing({ webhookId: WebhookId, ...Replay.properties }),
+  input: writing({ id: WebhookId, ...PERIOD, status: Replay.properties.status }),
   output: Replayed,
-  async run({ operate }, { webhookId: id, ...args }) {
-    const asked = { params: { id }, ...onceOf(args) }
+  async run({ operate }, { id, from, to, ...args }) {
+    const asked = { params: { id }, ...onceOf({ ...args, ...momentsOf({ from, to }) }) }
     const { data } = await operate<Static<typeof Replayed>>('replayDeliveries', asked)
     return { text: `Deliveries that are due again: ${data.replayed}.`, data }
   },

@@ -1,6 +1,6 @@
 import type { ConfigModule, MedusaContainer } from '@medusajs/framework/types'
 import { ContainerRegistrationKeys, Modules } from '@medusajs/framework/utils'
-import type { Options } from '../charge.ts'
+import type { Options } from '../../../shop/src/charge.ts'
 import { pullPayments } from '../pull.ts'
 
 type Provider = { resolve: unknown; id?: string; options: Options }

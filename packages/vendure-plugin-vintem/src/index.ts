@@ -1,0 +1,2 @@
+export { vintemPaymentHandler } from './handler.ts'
+export { VintemPlugin } from './plugin.ts'
