@@ -1,113 +1,56 @@
 import assert from 'node:assert/strict'
-import { execFile, execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { delimiter, join } from 'node:path'
-import { after, test } from 'node:test'
+import { execFile, execFileSync } from 'node:child_process'
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { test } from 'node:test'
 import { promisify } from 'node:util'
-import { PACKAGES, release, VERSION } from '../../scripts/release.ts'
+import { unwrapWebhook } from '../../packages/client/src/webhooks.js'
+import { type Packed, release, VERSION } from '../../scripts/release.ts'
 import { freePort, readSandbox, temporaryFolder } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { until } from '../support/until.ts'
 import { install } from './installed.ts'
+import { type Environment, PATH, shellBlocks, start, startRegistry } from './registry.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const run = promisify(execFile)
 const { folder: programs, missing } = install('release')
 
-/** The most that a package may take which is no service. */
-const MAX_BYTES = 1_000_000
-
-/** The Node and npm of the machine, and nothing of this clone. */
-const PATH = (process.env.PATH ?? '')
-  .split(delimiter)
-  .filter((path) => !path.includes('node_modules'))
-  .join(delimiter)
-
-/** A registry that has the packages of this clone, and asks for all others where npm asks. */
-async function startRegistry(): Promise<Record<string, string>> {
-  const home = temporaryFolder()
-  const port = await freePort()
-  const url = `http://127.0.0.1:${port}/`
-  const beyond = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8', cwd: home })
-  const free = { access: '$all', publish: '$all', unpublish: '$all' }
-  // Ours are published here, never fetched from elsewhere.
-  const own = ['vintem', '@vintem/*', '*-vintem'].map((name) => [name, free])
-  const others = ['**', { access: '$all', proxy: 'npm' }]
-  const config = join(home, 'config.yaml')
-  const settings = {
-    storage: join(home, 'storage'),
-    uplinks: { npm: { url: beyond.trim() } },
-    packages: Object.fromEntries([...own, others]),
-    max_body_size: '100mb',
-    log: { type: 'stdout', format: 'json', level: 'warn' },
-  }
-  // JSON is YAML, too.
-  writeFileSync(config, JSON.stringify(settings))
-  const program = join(programs, 'node_modules/.bin/verdaccio')
-  const server = spawn(process.execPath, [program, '-c', config, '-l', `127.0.0.1:${port}`], {
-    cwd: home,
-    // It reaches the registry as npm does here, which may need a proxy and its certificate.
-    env: { ...process.env, HOME: home },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  const ended = once(server, 'close')
-  after(async () => {
-    server.kill('SIGTERM')
-    await ended
-  })
-  await until('the registry answers', async () => {
-    const reply = await fetch(`${url}-/ping`).catch(() => null)
-    return reply?.ok ?? false
-  })
-  const npmrc = join(home, '.npmrc')
-  writeFileSync(npmrc, `registry=${url}\n//127.0.0.1:${port}/:_authToken=nobody\n`)
-  return { PATH, HOME: home, npm_config_userconfig: npmrc, npm_config_cache: join(home, 'cache') }
+/** The most that a package may take to download. */
+const MAX_BYTES: Record<string, number> = {
+  '@vintem/cli': 1_000_000,
+  '@vintem/client': 1_000_000,
+  'medusa-payment-vintem': 100_000,
+  'n8n-nodes-vintem': 100_000,
+  vintem: 6_000_000,
 }
+/** The most that the command line may take once it is installed. */
+const MAX_CLI_BYTES = 5_000_000
 
-/** The commands of a README, one block after the other. */
-function shellBlocks(file: string, port: number): string[] {
-  const text = readFileSync(join(ROOT, file), 'utf8')
-  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block]) =>
-    block!.replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`),
-  )
-}
+/** Runs commands of a README as somebody types them. */
+const shell = (command: string, cwd: string, env: Environment) =>
+  run('sh', ['-ec', command], { cwd, env })
 
-/** `npx vintem start` in a folder, until it is ready. */
-async function start(command: string, cwd: string, env: Record<string, string>): Promise<string> {
-  const child = spawn('sh', ['-c', command], {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  })
-  const ended = once(child, 'close')
-  after(async () => {
-    process.kill(-child.pid!, 'SIGTERM')
-    await ended
-  })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr])
-    stream.on('data', (chunk) => {
-      output += chunk
-    })
-  await until('the service is ready', () => {
-    assert.equal(child.exitCode, null, output)
-    return output.includes('Press Ctrl-C to stop')
-  })
-  return output
-}
+/** The packages below a folder, as npm has installed them. */
+const installedIn = (folder: string): string[] =>
+  globSync('node_modules/{*,@*/*}/package.json', { cwd: folder })
+    .map((path) => JSON.parse(readFileSync(join(folder, path), 'utf8')))
+    .map(({ name, version }) => `${name} ${version}`)
+    .sort()
+
+const sizeOf = ({ name, size, unpackedSize }: Packed): string =>
+  `${name} ${Math.round(size / 1000)} kB (${Math.round(unpackedSize / 1000)} kB)`
 
 test('each package is installed by name from a registry, and its README can be followed in an empty folder', {
   skip: missing,
 }, async (t) => {
   const packages = temporaryFolder()
   const packed = await release(packages)
-  assert.equal(packed.length, PACKAGES.length)
-  for (const { name, size } of packed) {
-    // `vintem` has a limit of its own in test/release.long.test.ts.
-    if (name !== 'vintem') assert.ok(size < MAX_BYTES, `${name}: ${size} bytes to download`)
+  assert.deepEqual(packed.map(({ name }) => name).sort(), Object.keys(MAX_BYTES))
+  for (const { name, size, unpackedSize } of packed) {
+    assert.ok(size < MAX_BYTES[name]!, `${name}: ${size} bytes to download`)
+    if (name === '@vintem/cli') assert.ok(unpackedSize < MAX_CLI_BYTES, `${unpackedSize} bytes`)
   }
-  const npm = await startRegistry()
+  const npm = await startRegistry(programs)
   for (const { file } of packed) {
     // Its provenance can be proven only where a release is made.
     await run('npm', ['publish', join(packages, file), '--provenance=false'], {
@@ -118,20 +61,22 @@ test('each package is installed by name from a registry, and its README can be f
   const folder = temporaryFolder()
   const port = await freePort()
   const env = { ...npm, PORT: String(port) }
+  const own = { '127.0.0.1:3000': `127.0.0.1:${port}` }
 
-  const [command, ...rest] = shellBlocks('scripts/vintem/README.md', port)
-  assert.equal(command!.trim(), 'npx vintem start')
-  const output = await start('npx --yes vintem start', folder, env)
+  const [command, ...rest] = shellBlocks('scripts/vintem/README.md', own)
+  assert.equal(command, 'npx vintem start')
+  const output = await start('npx --yes vintem start', 'Press Ctrl-C to stop', folder, env)
+  const { apiKey, url } = readSandbox(join(folder, '.data'))
+  const settings = { VINTEM_URL: url, VINTEM_KEY: apiKey }
 
   await t.test('vintem: a charge is created and paid, and the books agree', async () => {
     for (const path of ['', '/docs', '/guides', '/']) {
       const reply = await fetch(`http://127.0.0.1:${port}${path}`)
       assert.equal(reply.status, 200, path)
     }
-    const { apiKey } = readSandbox(join(folder, '.data'))
-    assert.ok(output.includes(apiKey))
-    const { stdout } = await run('sh', ['-ec', rest.join('\n')], { cwd: folder, env })
-    assert.match(stdout, /"status":"COMPLETED","paymentStatus":"PAID"|"paymentStatus":"PAID"/)
+    assert.ok(output().includes(apiKey))
+    const { stdout } = await shell(rest.join('\n'), folder, env)
+    assert.match(stdout, /"paymentStatus":"PAID"/)
     assert.match(stdout, /The books agree\./)
     const headers = { 'X-API-KEY': apiKey }
     const figures = await fetch(`http://127.0.0.1:${port}/account-balance/figures`, { headers })
@@ -142,23 +87,72 @@ test('each package is installed by name from a registry, and its README can be f
   })
 
   await t.test('@vintem/client: a charge is created and paid by a program', async () => {
-    const { apiKey, url } = readSandbox(join(folder, '.data'))
     const project = temporaryFolder()
-    mkdirSync(project, { recursive: true })
-    writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}')
-    await run('npm', ['install', '@vintem/client'], { cwd: project, env: npm })
-    const program = `
-      import { Vintem } from '@vintem/client'
-      const vintem = new Vintem({ url: process.env.VINTEM_URL, key: process.env.VINTEM_KEY })
-      const customer = { name: 'Maria da Silva', taxId: '12345678909' }
-      const charge = await vintem.charges.createPix({ amount: 2990, customer, devMode: true })
-      await vintem.charges.simulatePayment(charge.id)
-      console.log((await vintem.charges.get(charge.id)).paymentStatus)`
-    writeFileSync(join(project, 'pay.js'), program)
-    const { stdout } = await run('node', ['pay.js'], {
-      cwd: project,
-      env: { PATH, VINTEM_URL: url, VINTEM_KEY: apiKey },
-    })
-    assert.equal(stdout, 'PAID\n')
+    const [command] = shellBlocks('packages/client/README.md', own)
+    await shell(command!, project, npm)
+    assert.deepEqual(installedIn(project), [`@vintem/client ${VERSION}`])
+    const readme = readFileSync(join(project, 'node_modules/@vintem/client/README.md'), 'utf8')
+    const [, program] = /```ts\n([\s\S]*?)```/.exec(readme)!
+    writeFileSync(join(project, 'pay.mjs'), program!)
+    const { stdout } = await run('node', ['pay.mjs'], { cwd: project, env: { PATH, ...settings } })
+    assert.match(stdout, /^charge_\w+ PAID$/m)
   })
+
+  await t.test('@vintem/cli: it listens from another folder to what happens', async () => {
+    const [cwd, home, receiver] = [temporaryFolder(), temporaryFolder(), await startReceiver()]
+    const global = join(home, 'global')
+    const env = {
+      ...npm,
+      HOME: home,
+      npm_config_prefix: global,
+      PATH: `${join(global, 'bin')}:${PATH}`,
+    }
+    const places = { ...own, 'http://localhost:4000/webhook': receiver.url }
+    const [installs, profile, charges, listens, triggers, ...more] = shellBlocks(
+      'scripts/cli/README.md',
+      places,
+    )
+    assert.deepEqual(more, [])
+    await shell(installs!, cwd, env)
+    assert.deepEqual(installedIn(join(global, 'lib')), [`@vintem/cli ${VERSION}`])
+    // Without a terminal, a key is not typed.
+    execFileSync('sh', ['-ec', `${profile} --key -`], { cwd, env, input: apiKey })
+    const { stdout } = await shell(charges!, cwd, env)
+    assert.match(stdout, /charge_\w+/)
+
+    const output = await start(listens!, 'Ready.', cwd, env)
+    await shell(triggers!, cwd, env)
+    const paid = await until('the event is forwarded', () => {
+      const found = receiver.received.find(({ body }) => body.includes('"Charge.Paid"'))
+      return found ?? false
+    })
+    const [secret] = /whsec_\S+/.exec(output())!
+    const event = await unwrapWebhook(paid.body, paid.headers, secret)
+    assert.equal(event.event === 'Charge.Paid' && event.charge.total, 4990)
+  })
+
+  await t.test('n8n-nodes-vintem: nothing else is installed with it', async () => {
+    const [command] = shellBlocks('packages/n8n-nodes-vintem/README.md', own)
+    const home = temporaryFolder()
+    const nodes = join(home, '.n8n/nodes')
+    mkdirSync(nodes, { recursive: true })
+    await shell(command!, home, { ...npm, HOME: home })
+    assert.deepEqual(installedIn(nodes), [`n8n-nodes-vintem ${VERSION}`])
+  })
+
+  await t.test('medusa-payment-vintem: it brings the client', async () => {
+    const [command] = shellBlocks('packages/medusa-payment-vintem/README.md', own)
+    const shop = temporaryFolder()
+    // The shop has Medusa, which is not installed once more here.
+    await shell(command!, shop, { ...npm, npm_config_legacy_peer_deps: 'true' })
+    const both = [`@vintem/client ${VERSION}`, `medusa-payment-vintem ${VERSION}`]
+    assert.deepEqual(installedIn(shop), both)
+  })
+
+  const manifest = join(programs, 'node_modules/verdaccio/package.json')
+  const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
+  const sizes = packed.map(sizeOf).join(', ')
+  t.diagnostic(
+    `ECOSYSTEM verdaccio ${version}: ${packed.length} packages are published, installed by name in empty folders, and their READMEs followed; ${sizes}`,
+  )
 })
