@@ -31,7 +31,7 @@ test('the changes of a version are its part of the changelog', () => {
 })
 
 test('each package is built by a file that exports build', () => {
-  for (const name of ['cli', 'client', 'medusa', 'n8n', 'vintem'])
+  for (const name of ['cli', 'client', 'medusa', 'n8n', 'vendure', 'vintem'])
     assert.ok(PACKAGES.includes(name), name)
   for (const name of PACKAGES) {
     assert.match(read(`scripts/${name}/build.ts`), /^export (async function|const) build\b/m)

@@ -21,6 +21,7 @@ const MAX_BYTES: Record<string, number> = {
   '@vintem/client': 1_000_000,
   'medusa-payment-vintem': 100_000,
   'n8n-nodes-vintem': 100_000,
+  'vendure-plugin-vintem': 100_000,
   vintem: 6_000_000,
 }
 /** The most that the command line may take once it is installed. */
@@ -140,14 +141,15 @@ test('each package is installed by name from a registry, and its README can be f
     assert.deepEqual(installedIn(nodes), [`n8n-nodes-vintem ${VERSION}`])
   })
 
-  await t.test('medusa-payment-vintem: it brings the client', async () => {
-    const [command] = shellBlocks('packages/medusa-payment-vintem/README.md', own)
-    const shop = temporaryFolder()
-    // The shop has Medusa, which is not installed once more here.
-    await shell(command!, shop, { ...npm, npm_config_legacy_peer_deps: 'true' })
-    const both = [`@vintem/client ${VERSION}`, `medusa-payment-vintem ${VERSION}`]
-    assert.deepEqual(installedIn(shop), both)
-  })
+  for (const name of ['medusa-payment-vintem', 'vendure-plugin-vintem']) {
+    await t.test(`${name}: it brings the client`, async () => {
+      const [command] = shellBlocks(`packages/${name}/README.md`, own)
+      const shop = temporaryFolder()
+      // The shop has its server, which is not installed once more here.
+      await shell(command!, shop, { ...npm, npm_config_legacy_peer_deps: 'true' })
+      assert.deepEqual(installedIn(shop), [`@vintem/client ${VERSION}`, `${name} ${VERSION}`])
+    })
+  }
 
   const manifest = join(programs, 'node_modules/verdaccio/package.json')
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
