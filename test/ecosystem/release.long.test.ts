@@ -145,7 +145,7 @@ test('each package is installed by name from a registry, and its README can be f
     await t.test(`${name}: it brings the client`, async () => {
       const [command] = shellBlocks(`packages/${name}/README.md`, own)
       const shop = temporaryFolder()
-      // The shop's own packages are in the shop, and not installed once more here.
+      // The shop has its server, which is not installed once more here.
       await shell(command!, shop, { ...npm, npm_config_legacy_peer_deps: 'true' })
       assert.deepEqual(installedIn(shop), [`@vintem/client ${VERSION}`, `${name} ${VERSION}`])
     })
