@@ -109,3 +109,9 @@ test('what is not ours stays as it is', () => {
   const refused = 'The bank refuses the order: chave inválida.'
   assert.equal(inPortuguese(refused), 'O banco recusa a ordem: chave inválida.')
 })
+
+test('what a client repeats in a text is not translated over and over', () => {
+  const began_ms = performance.now()
+  assert.match(inPortuguese(`field: ${'must be '.repeat(8_000)}`), /^field: deve ser /)
+  assert.ok(performance.now() - began_ms < 500)
+})

@@ -2,6 +2,8 @@
 type Template = { pieces: string[]; names: string[]; to: string }
 
 const NAME = /\{(\w+)\}/g
+/** Ours have fewer texts in one another. What a client has sent may look like more. */
+const MOST_NESTED = 4
 
 export const namesIn = (text: string): string[] => [...text.matchAll(NAME)].map(([, name]) => name!)
 
@@ -40,14 +42,16 @@ export function createTranslator(texts: Record<string, string>): (text: string) 
     .map(templateOf)
     .sort((a, b) => lengthOf(b) - lengthOf(a))
 
-  return function translate(text): string | null {
+  function translate(text: string, depth: number): string | null {
     const known = whole.get(text)
     if (known !== undefined) return known
     for (const template of templates) {
       const values = valuesIn(text, template)
       if (values === null) continue
-      return template.to.replace(NAME, (_, name) => translate(values[name]!) ?? values[name]!)
+      const inner = (value: string) => (depth < MOST_NESTED ? translate(value, depth + 1) : null)
+      return template.to.replace(NAME, (_, name) => inner(values[name]!) ?? values[name]!)
     }
     return null
   }
+  return (text) => translate(text, 0)
 }
