@@ -136,6 +136,11 @@ export const CATALOGUE = {
     'The charge is final: paid, expired or canceled.',
     'A cobrança já terminou: paga, expirada ou cancelada.',
   ],
+  charge_without_code: [
+    409,
+    'The charge has no Pix code: its link was not opened yet, or a subscription collects it.',
+    'A cobrança não tem código Pix: o link ainda não foi aberto, ou uma assinatura a cobra.',
+  ],
   plan_not_cancelable: [
     409,
     'Nothing of the plan can be canceled: all is paid or expired.',

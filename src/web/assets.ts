@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { basename, extname, join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { inkOn } from '../lib/contrast.ts'
@@ -25,6 +25,8 @@ export type Assets = {
   /** The URL of a style sheet with a company's color. */
   theme(color: string): string
   find(path: string): File | null
+  /** A file in `web/` by its own name, for what pages of others load. */
+  named(name: string): File
 }
 
 export function readAssets(): Assets {
@@ -39,14 +41,16 @@ export function readAssets(): Assets {
     files.set(hashed, { type, plain, packed: gzipSync(plain, { level: 9 }) })
     urls.set(name, `/assets/${hashed}`)
   }
+  const url = (name: string) => {
+    const found = urls.get(name)
+    if (!found) throw new Error(`web/${name} does not exist`)
+    return found
+  }
   return {
-    url(name) {
-      const url = urls.get(name)
-      if (!url) throw new Error(`web/${name} does not exist`)
-      return url
-    },
+    url,
     theme: (color) => `/assets/theme/${color.slice(1)}.css`,
     find: (path) => files.get(path) ?? null,
+    named: (name) => files.get(basename(url(name)))!,
   }
 }
 
@@ -58,9 +62,7 @@ export function registerAssets(server: FastifyInstance, assets: Assets): void {
   server.get<{ Params: { name: string } }>('/assets/:name', async (request, reply) => {
     const file = assets.find(request.params.name)
     if (!file) return reply.status(404).type('text/plain; charset=utf-8').send('Not found.\n')
-    cacheForever(reply).type(file.type).header('Vary', 'Accept-Encoding')
-    if (!takesGzip(request)) return reply.send(file.plain)
-    return reply.header('Content-Encoding', 'gzip').send(file.packed)
+    return sendFile(request, cacheForever(reply), file)
   })
   server.get<{ Params: { file: string } }>('/assets/theme/:file', async (request, reply) => {
     const color = /^([0-9a-f]{6})\.css$/.exec(request.params.file)?.[1]
@@ -74,6 +76,12 @@ const cacheForever = (reply: FastifyReply): FastifyReply =>
     'Cache-Control': 'public, max-age=31536000, immutable',
     'X-Content-Type-Options': 'nosniff',
   })
+
+export function sendFile(request: FastifyRequest, reply: FastifyReply, file: File): FastifyReply {
+  reply.type(file.type).header('Vary', 'Accept-Encoding')
+  if (!takesGzip(request)) return reply.send(file.plain)
+  return reply.header('Content-Encoding', 'gzip').send(file.packed)
+}
 
 export const takesGzip = ({ headers }: FastifyRequest): boolean =>
   /\bgzip\b/.test(String(headers['accept-encoding'] ?? ''))

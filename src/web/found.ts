@@ -1,6 +1,6 @@
 import type { Billing } from '../core/billings/rules.ts'
 import { find as findBilling } from '../core/billings/store.ts'
-import { isOfPlainPages, readPageToken } from '../core/charges/addresses.ts'
+import { isOfPlainPages, readPageToken, type TokenName } from '../core/charges/addresses.ts'
 import { findRenewal, replacesOther } from '../core/charges/renewals.ts'
 import { type Charge, asOf as chargeAsOf, isSubscriptionLink } from '../core/charges/rules.ts'
 import { forCompany, withCompanyClock } from '../core/companies/clock.ts'
@@ -12,6 +12,7 @@ import { asOf, type Recurrence } from '../core/recurrences/rules.ts'
 import { find as findRecurrence } from '../core/recurrences/store.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
+import type { Vault } from '../lib/vault.ts'
 import type { PageLanguage } from './language.ts'
 
 /** The company that a page belongs to. `app` has the company's clock. */
@@ -41,12 +42,22 @@ export type State =
 const FINAL: State[] = ['paid', 'refunded', 'expired', 'canceled', 'approved', 'rejected']
 export const isFinal = (state: State): boolean => FINAL.includes(state)
 
+export type FindOwner = (app: FullApp, id: Uuid) => Promise<Company | null>
+
+type Looking = {
+  /** Reads the kind of token that the address has. */
+  read?: (vault: Vault, token: string) => TokenName | null
+  findOwner?: FindOwner
+}
+
+export const findInDatabase: FindOwner = (app, id) => findCompany(app.db, id)
+
 export async function lookUp(
   front: FullFront,
   token: string,
-  findOwner = (app: FullApp, id: Uuid) => findCompany(app.db, id),
+  { read = readPageToken, findOwner = findInDatabase }: Looking = {},
 ): Promise<Found> {
-  const named = readPageToken(front.vault, token)
+  const named = read(front.vault, token)
   const app = await placeOf(front, named?.companyId)
   const company = named && (await findOwner(app, named.companyId))
   if (!company) throw problem('charge_not_found')

@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Company } from '../core/companies/rules.ts'
 import { findCompany } from '../core/companies/store.ts'
@@ -7,9 +8,23 @@ import { forEachLimited } from '../lib/for-each-limited.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { describeError } from '../lib/log.ts'
 import { problem } from '../lib/problems.ts'
-import { isFinal, lookUp, needsOthers, type State, stateNow, stateOf } from './found.ts'
+import { forShops, lookUpElement } from './element.ts'
+import {
+  type FindOwner,
+  type Found,
+  findInDatabase,
+  isFinal,
+  lookUp,
+  needsOthers,
+  type State,
+  stateNow,
+  stateOf,
+} from './found.ts'
 import type { Site } from './site.ts'
 import { holdSlot } from './slots.ts'
+
+/** How an address finds what its page shows. */
+type Look = (token: string, findOwner?: FindOwner) => Promise<Found>
 
 /** How often the states of all open pages are read. */
 const POLL_MS = 500
@@ -30,6 +45,7 @@ const MAX_OF_CHARGE = 20
 
 type Watcher = {
   token: string
+  look: Look
   state: State | null
   reply: FastifyReply
   /** Most states are those of the charge, and reading more for each page would cost too much. */
@@ -47,22 +63,35 @@ export function registerLive(scope: FastifyInstance, { app, closing }: Site): vo
   const byAddress = queue('open pages', { size: MAX_WATCHERS, perOwner: MAX_OF_ADDRESS })
   const byToken = queue('open pages of a charge', { perOwner: MAX_OF_CHARGE })
   const opened = app.config.rateLimit && rate('opened pages', OPENED.perSecond, OPENED.burst)
-  // Nobody asks for the head of something that has no end.
-  scope.get<Named>('/pay/:token/events', { exposeHeadRoute: false }, async (request, reply) => {
-    const { token } = request.params
-    const address = clientName(request.ip)
-    if (opened && (await opened.take(address)) > 0) throw tooManyPages()
-    const hasSlot = await holdSlot(byAddress, address, reply)
-    if (!hasSlot || !(await holdSlot(byToken, token, reply))) throw tooManyPages()
-    const found = await lookUp(app, token)
-    const watcher = { token, state: null, reply, needsOthers: await needsOthers(found) }
-    const state = watcher.needsOthers ? await stateNow(found) : stateOf(found)
-    startStream(reply)
-    watch.join(watcher, state)
-  })
+
+  function follow(on: FastifyInstance, path: string, look: Look): void {
+    // Nobody asks for the head of something that has no end.
+    on.get<Named>(path, { exposeHeadRoute: false }, async (request, reply) => {
+      const { token } = request.params
+      const address = clientName(request.ip)
+      if (opened && (await opened.take(address)) > 0) throw tooManyPages()
+      const hasSlot = await holdSlot(byAddress, address, reply)
+      if (!hasSlot || !(await holdSlot(byToken, token, reply))) throw tooManyPages()
+      const found = await look(token)
+      const watcher = { token, look, state: null, reply, needsOthers: await needsOthers(found) }
+      const state = watcher.needsOthers ? await stateNow(found) : stateOf(found)
+      startStream(reply)
+      watch.join(watcher, state)
+    })
+  }
+
+  follow(scope, '/pay/:token/events', (token, findOwner = findInDatabase) =>
+    lookUp(app, token, { findOwner }),
+  )
   scope.get<Named>('/pay/:token/status', async (request, reply) => {
     const state = await stateNow(await lookUp(app, request.params.token))
     return reply.header('Cache-Control', 'no-store').send({ state })
+  })
+  scope.register(async (shops) => {
+    forShops(shops)
+    follow(shops, '/element/:token/events', (token, findOwner) =>
+      lookUpElement(app, token, findOwner),
+    )
   })
 }
 
@@ -71,6 +100,7 @@ const tooManyPages = () => problem('rate_limited', 'Too many open pages.', { 'Re
 function startStream(reply: FastifyReply): void {
   reply.hijack()
   reply.raw.writeHead(200, {
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-store',
     'X-Accel-Buffering': 'no',
@@ -112,7 +142,7 @@ function createWatch(app: FullFront, closing: AbortSignal) {
     const byToken = [...Map.groupBy(watchers, ({ token }) => token)]
     await forEachLimited(LOOKUPS_AT_ONCE, byToken, async ([token, group]) => {
       try {
-        const found = await lookUp(app, token, findOwner)
+        const found = await group[0]!.look(token, findOwner)
         const state = group[0]!.needsOthers ? await stateNow(found) : stateOf(found)
         for (const watcher of group) if (watchers.has(watcher)) notify(watcher, state)
       } catch (error) {

@@ -12,6 +12,7 @@ import { MAX_FILES } from './dashboard/csv.ts'
 import { registerDashboard } from './dashboard/register.ts'
 import { sendFault } from './dashboard/shell.ts'
 import { withHeader } from './developer.ts'
+import { registerElement } from './element.ts'
 import { registerFront } from './front.ts'
 import { registerGuides } from './guides/register.ts'
 import { faultOf, faultPage, languageOf, sendPage } from './layout.ts'
@@ -59,6 +60,7 @@ export function createPages(app: FullFront, own: Omit<Site, 'app' | 'assets' | '
         registerCheckout(scope, site)
         registerPlan(scope, site)
         registerShopLinks(scope, site)
+        registerElement(scope, site)
         registerLive(scope, site)
         registerLogos(scope, site)
         registerPreviews(scope, site)

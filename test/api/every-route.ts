@@ -213,6 +213,11 @@ const charges: Try[] = [
     charge_not_found: (client) => client.get(`/charge/${NO_CHARGE}/amount`),
     invalid_value: (client, { open }) => client.get(`/charge/${open}/amount?on=tomorrow`),
   }),
+  ...on('getChargeElement', {
+    'of an open charge': (client, { open }) => client.get(`/charge/${open}/element`),
+    charge_not_found: (client) => client.get(`/charge/${NO_CHARGE}/element`),
+    charge_without_code: (client, { link }) => client.get(`/charge/${link}/element`),
+  }),
   ...on('listCharges', {
     'by reference': (client) => client.get('/charge?externalId=order%202'),
     received: (client) => client.get('/charge?paymentStatus=RECEIVED'),

@@ -18,6 +18,8 @@ export type Visit = {
   language?: 'pt' | 'en'
   dark?: boolean
   calm?: boolean
+  /** A server besides that of its pages that they may ask. */
+  mayAsk?: string
 }
 
 export type Visitor = {
@@ -62,7 +64,7 @@ export function browsing(): Browsing {
     const context = await (await browser).newContext(optionsOf(visit))
     contexts.push(context)
     context.setDefaultTimeout(PATIENCE_MS)
-    listen(context, complaints)
+    listen(context, complaints, visit.mayAsk)
     const open = async (url: string) => {
       const page = await context.newPage()
       await page.goto(url)
@@ -86,11 +88,12 @@ function optionsOf({ phone, size, javaScript = true, language = 'pt', dark, calm
   }
 }
 
-function listen(context: BrowserContext, complaints: string[]): void {
+function listen(context: BrowserContext, complaints: string[], mayAsk = PUBLIC_ORIGIN): void {
   const origins = new Set<string>()
   context.on('page', (page) => {
     page.on('console', (message) => {
-      if (message.type() === 'error' && !isRefusal(message, page)) complaints.push(message.text())
+      if (message.type() === 'error' && !isRefusal(message, page, mayAsk))
+        complaints.push(message.text())
     })
   })
   context.on('weberror', (fault) => {
@@ -98,7 +101,7 @@ function listen(context: BrowserContext, complaints: string[]): void {
   })
   context.on('request', (request) => {
     const { origin, protocol } = new URL(request.url())
-    if (!/^https?:/.test(protocol) || origin === PUBLIC_ORIGIN) return
+    if (!/^https?:/.test(protocol) || [PUBLIC_ORIGIN, mayAsk].includes(origin)) return
     origins.add(origin)
     if (origins.size > 1) complaints.push(`asked another server: ${request.url()}`)
   })
@@ -108,9 +111,9 @@ function listen(context: BrowserContext, complaints: string[]): void {
  * A page that says no with its status, such as a form sent back, is not a missing file; nor is the
  * icon that a browser with a window asks every server for.
  */
-function isRefusal(message: ConsoleMessage, page: Page): boolean {
+function isRefusal(message: ConsoleMessage, page: Page, mayAsk: string): boolean {
   const { url } = message.location()
-  const isExpected = url === page.url() || url.endsWith('/favicon.ico')
+  const isExpected = url === page.url() || url.endsWith('/favicon.ico') || url.startsWith(mayAsk)
   return message.text().startsWith('Failed to load resource') && isExpected
 }
 

@@ -41,6 +41,7 @@ export const ASKS: Record<string, (store: FullStore) => Ask[]> = {
   getCharge: ({ link, paid }) => [at(`/charge/${link.id}`), at(`/charge/${paid.id}`)],
   getChargeStatus: ({ link }) => [at(`/charge/${link.id}/status`)],
   getChargeAmount: ({ link }) => [at(`/charge/${link.id}/amount`)],
+  getChargeElement: ({ paid }) => [at(`/charge/${paid.id}/element`)],
   listCharges: () => list('/charge', 'include=qr', 'taxId=52998224725'),
   summarizeCharges: () => [at('/charge/summary?createdFrom=2026-01-01&createdTo=2026-12-31')],
   simulatePayment: ({ paid }) => [at(`/charge/${paid.id}/simulate-payment`)],

@@ -13,7 +13,7 @@ const VOLATILE: [RegExp, string][] = [
     '$1_',
   ],
   [/\b[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}\b/g, 'uuid '],
-  [/(?<=\/(?:pay|plan)\/)[\w-]{63}/g, 'token '],
+  [/(?<=\/(?:pay|plan|element)\/)[\w-]{63}/g, 'token '],
   [/(?<=\/l\/)[0-9a-hjkmnp-tv-z]{26}/g, 'company '],
   [/\bE99999999\d{12}[0-9A-Za-z]{11}\b/g, 'endToEndId '],
   [/\bD99999999\d{12}[0-9A-Za-z]{11}\b/g, 'returnId '],

@@ -28,14 +28,33 @@ export const checkoutUrl = ({ publicUrl, vault }: Addressing, named: Named): str
 export const planUrl = ({ publicUrl, vault }: Addressing, named: Named): string =>
   `${publicUrl}/plan/${pageToken(vault, named)}`
 
-/** What a token names, and whether it is of the time before tags. Null if it is none of ours. */
-export function readPageToken(vault: Vault, token: string): (Named & { isPlain: boolean }) | null {
-  const pair = token.slice(0, PAIR_LENGTH)
-  const tag = token.slice(PAIR_LENGTH)
+/** What the tag of a token for `<vintem-pix>` is made of, so that it opens no page. */
+const ofElement = (pair: string): string => `element ${pair}`
+
+/** What `<vintem-pix>` reads in a page of a shop. Its token shows a charge and changes nothing. */
+export function elementUrl({ publicUrl, vault }: Addressing, { companyId, id }: Named): string {
+  const pair = packPair(companyId, id)
+  return `${publicUrl}/element/${pair}${vault.tag(ofElement(pair))}`
+}
+
+/** What a token names, and whether it is of the time before tags. */
+export type TokenName = Named & { isPlain: boolean }
+
+function readToken(vault: Vault, token: string, tagged: (pair: string) => string) {
+  const [pair, tag] = [token.slice(0, PAIR_LENGTH), token.slice(PAIR_LENGTH)]
   const named = unpackPair(pair)
-  const isPlain = tag === ''
-  const isOurs = named && (isPlain || vault.isTag(tag, pair, timeOf(named.id)))
-  return isOurs ? { ...named, isPlain } : null
+  const isOurs = named && (tag === '' || vault.isTag(tag, tagged(pair), timeOf(named.id)))
+  return isOurs ? { ...named, isPlain: tag === '' } : null
+}
+
+/** Null if a token is none of ours. */
+export const readPageToken = (vault: Vault, token: string): TokenName | null =>
+  readToken(vault, token, (pair) => pair)
+
+/** Null if a token is none of ours, or has no tag. */
+export function readElementToken(vault: Vault, token: string): TokenName | null {
+  const named = readToken(vault, token, ofElement)
+  return named?.isPlain ? null : named
 }
 
 /** Whether a record is of the time before tags, so that its address without one was given out. */

@@ -3,6 +3,7 @@ import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { createMemo } from '../../lib/memo.ts'
 import type { Cents } from '../../lib/money.ts'
+import { problem } from '../../lib/problems.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { MAX_AMOUNT, MIN_CHARGE } from '../../pix/amounts.ts'
 import { amountOn, INTEREST_TYPES, lastDayToPay } from '../../pix/due-amount.ts'
@@ -15,7 +16,7 @@ import { CustomerInCharge, PayerBody, showCustomerInCharge } from '../customers/
 import { Amount, Day, ExternalId, HttpUrl, orNull, Timestamp } from '../fields.ts'
 import { FREQUENCIES } from '../products/rules.ts'
 import { ProductView } from '../products/view.ts'
-import { type Addressing, checkoutUrl } from './addresses.ts'
+import { type Addressing, checkoutUrl, elementUrl } from './addresses.ts'
 import {
   asOf,
   CHARGE_STATUSES,
@@ -278,6 +279,20 @@ export const ChargeState = Type.Object({
   ...PaymentState.properties,
   paymentDate: Type.Optional(Timestamp),
 })
+
+/** What a page of a shop shows `<vintem-pix>` with. */
+export const ElementView = Type.Object({
+  id: Type.String(),
+  src: Type.String({
+    format: 'uri',
+    description: 'For <vintem-pix src>. Whoever has it can read code and state, and nothing else',
+  }),
+})
+
+export function showElement(charge: Charge, addressing: Addressing): Static<typeof ElementView> {
+  if (charge.brCode === null) throw problem('charge_without_code')
+  return { id: toPublic('charge', charge.id), src: elementUrl(addressing, charge) }
+}
 
 const ItemView = Type.Object({
   productId: Type.String(),

@@ -30,6 +30,7 @@ import {
   CreatedPixCharge,
   DueAmountView,
   Duplication,
+  ElementView,
   NewLink,
   NewPixCharge,
   PaymentState,
@@ -39,6 +40,7 @@ import {
   showCharge,
   showCreatedLink,
   showCreatedPix,
+  showElement,
   showPaymentState,
   showState,
 } from '../../core/charges/view.ts'
@@ -253,6 +255,27 @@ const getAmount = route({
   },
 })
 
+const getElement = route({
+  method: 'GET',
+  path: '/charge/{id}/element',
+  operationId: 'getChargeElement',
+  client: ['charges', 'element'],
+  sample: newest('listCharges'),
+  tag: 'Charges',
+  summary: 'Get the address with which a page of yours shows a charge',
+  description:
+    'For the custom element `<vintem-pix>`: code, QR image, time left and state in a page of another origin. The address needs no key, and can only be read.',
+  scope: 'payments:read',
+  data: ElementView,
+  status: 200,
+  message: 'Charge found.',
+  problems: ['charge_not_found', 'charge_without_code'],
+  async handle(call) {
+    const charge = await findCharge(call.app, call.company.id, chargeIdOf(call))
+    return { data: showElement(charge, call.app) }
+  },
+})
+
 const searching = ({ app, company }: Pick<Call, 'app' | 'company'>) => ({
   db: app.db,
   vault: app.vault,
@@ -422,6 +445,7 @@ export const chargeRoutes = [
   get,
   getState,
   getAmount,
+  getElement,
   listAll,
   summary,
   simulate,

@@ -129,6 +129,10 @@ const ADVICE: Record<ProblemCode, Advice> = {
     pt: 'Consulte a cobrança e, se preciso, crie outra.',
     en: 'Read the charge and, if needed, create another one.',
   },
+  charge_without_code: {
+    pt: 'Crie a cobrança com POST /charge/pix, ou leve o pagador à url da cobrança.',
+    en: 'Create the charge with POST /charge/pix, or send the payer to the url of the charge.',
+  },
   withdrawal_pending: {
     pt: 'Confirme ou cancele o saque que a resposta indica antes de iniciar outro.',
     en: 'Confirm or cancel the withdrawal that the answer names before you start another.',
