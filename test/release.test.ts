@@ -3,6 +3,7 @@ import { argon2Sync, randomBytes } from 'node:crypto'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
 import { changesOf, PACKAGES } from '../scripts/release.ts'
 import { argon2idInJavaScript } from '../src/lib/older-node.ts'
 
@@ -31,11 +32,18 @@ test('the changes of a version are its part of the changelog', () => {
 })
 
 test('each package is built by a file that exports build', () => {
-  for (const name of ['cli', 'client', 'medusa', 'n8n', 'vendure', 'vintem'])
+  for (const name of ['cli', 'client', 'element', 'medusa', 'n8n', 'vendure', 'vintem'])
     assert.ok(PACKAGES.includes(name), name)
   for (const name of PACKAGES) {
     assert.match(read(`scripts/${name}/build.ts`), /^export (async function|const) build\b/m)
   }
+})
+
+test('the custom element weighs less than 10 KB, and brings nothing with it', () => {
+  const file = read('web/element.js')
+  assert.ok(gzipSync(file, { level: 9 }).length < 10_000)
+  assert.doesNotMatch(file, /^import |import\(/m)
+  assert.equal(JSON.parse(read('packages/element/package.json')).dependencies, undefined)
 })
 
 test('a release is published with the proof of where it comes from, and without a token', () => {

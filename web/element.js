@@ -63,6 +63,7 @@ textarea { font: .8125rem/1.4 ui-monospace, monospace; width: 100%; box-sizing: 
   padding: .5rem; border: 1px solid #78828e; border-radius: .5rem; resize: none; color: inherit; background: transparent }
 .soon { color: #b3261e; font-weight: 600 }
 .status { margin-bottom: 0 }
+[hidden] + .status { font-weight: 600 }
 .hide { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
 `
 

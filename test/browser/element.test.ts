@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, test } from 'node:test'
 import type { Page } from 'playwright-core'
+import { textOf } from '../guides/samples.ts'
 import { payer, startApi } from '../support/api.ts'
 import { linkTo } from '../support/pages.ts'
 import { decode } from '../support/qr.ts'
@@ -12,6 +13,8 @@ import { browsing, isAccessible, type Visit } from './support.ts'
 const api = await startApi()
 const { open } = browsing()
 const client = await api.client({ name: 'Padaria São João' })
+/** The page of the guide. */
+const GUIDE = /```html\n([\s\S]*?)```/.exec(textOf('element'))![1]!
 
 /** The page of a shop, which allows nothing but its files and Vintém. */
 const shop = createServer((request, response) => {
@@ -22,6 +25,11 @@ const shop = createServer((request, response) => {
     return response.setHeader('Content-Type', 'text/javascript').end(script)
   }
   response.setHeader('Content-Type', 'text/html; charset=utf-8')
+  if (pathname === '/thanks') return response.end('<title>Loja</title><h1>Obrigado!</h1>')
+  if (pathname === '/guide') {
+    const own = GUIDE.replace('http://127.0.0.1:3000/element/…', searchParams.get('src')!)
+    return response.end(own.replaceAll('http://127.0.0.1:3000', api.url))
+  }
   response.setHeader(
     'Content-Security-Policy',
     `default-src 'none'; script-src 'self' ${api.url}; connect-src ${api.url}`,
@@ -106,6 +114,15 @@ test('a charge with a due date shows the amount of today and its last day', asyn
   const page = await show(src)
   await page.locator('vintem-pix .until').getByText('Pode ser pago até 21/10/2026').waitFor()
   assert.equal(await amount(page), 'R$ 950,00')
+})
+
+test('the page of the guide leads on when it is paid', async () => {
+  const { brCode, src } = await makeCharge()
+  const page = await open(`${shopUrl}/guide?${new URLSearchParams({ src })}`, { mayAsk: api.url })
+  await status(page).getByText('Aguardando pagamento').waitFor()
+  assert.equal(await page.getByText('Pagar com Pix').isVisible(), false)
+  await pay(brCode)
+  await page.getByRole('heading', { name: 'Obrigado!' }).waitFor()
 })
 
 test('without server-sent events it asks again and again', async () => {

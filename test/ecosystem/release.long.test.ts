@@ -19,6 +19,7 @@ const { folder: programs, missing } = install('release')
 const MAX_BYTES: Record<string, number> = {
   '@vintem/cli': 1_000_000,
   '@vintem/client': 1_000_000,
+  '@vintem/element': 10_000,
   'medusa-payment-vintem': 100_000,
   'n8n-nodes-vintem': 100_000,
   'vendure-plugin-vintem': 100_000,
@@ -139,6 +140,13 @@ test('each package is installed by name from a registry, and its README can be f
     mkdirSync(nodes, { recursive: true })
     await shell(command!, home, { ...npm, HOME: home })
     assert.deepEqual(installedIn(nodes), [`n8n-nodes-vintem ${VERSION}`])
+  })
+
+  await t.test('@vintem/element: nothing else is installed with it', async () => {
+    const [command] = shellBlocks('packages/element/README.md', own)
+    const page = temporaryFolder()
+    await shell(command!, page, npm)
+    assert.deepEqual(installedIn(page), [`@vintem/element ${VERSION}`])
   })
 
   for (const name of ['medusa-payment-vintem', 'vendure-plugin-vintem']) {

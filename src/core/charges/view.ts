@@ -284,7 +284,6 @@ export const ChargeState = Type.Object({
 export const ElementView = Type.Object({
   id: Type.String(),
   src: Type.String({
-    format: 'uri',
     description: 'For <vintem-pix src>. Whoever has it can read code and state, and nothing else',
   }),
 })

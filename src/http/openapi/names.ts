@@ -80,6 +80,7 @@ const RESOURCES = {
   ShippingAddress: ChargeView.properties.shipping,
   ChargeState: charges.ChargeState,
   ChargeAmount: charges.DueAmountView,
+  ChargeElement: charges.ElementView,
   ChargeDue: ChargeView.properties.due,
   ShownPart: ChargeView.properties.split.items,
   Recipient: recipients.RecipientView,
