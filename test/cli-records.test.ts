@@ -170,6 +170,9 @@ test('any path is asked, and a body is typed field by field, as the server descr
   assert.equal(changed.sku, '9')
   assert.equal((await jsonOf('put', `/product/${product.id}`, '--set', 'price=250')).price, 250)
   assert.deepEqual(await jsonOf('delete', `/product/${product.id}`), { id: product.id })
+  const sale = ['total=10000', 'count=2', 'firstDueDate=2026-08-31', ...set.slice(1, 3)]
+  const plan = await jsonOf('post', '/charge/plan', ...sale.flatMap((one) => ['--set', one]))
+  assert.equal(plan.total, 10_000)
   const statement = ['get', '/account-balance/statement', '--query', 'format=csv']
   assert.match(await textOf(...statement), /^"?entry/)
 })

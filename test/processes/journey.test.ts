@@ -113,9 +113,15 @@ test('operators get one answer for all processes', async () => {
   const list = () => call('GET', '/charge')
   const make = () => call('POST', '/charge/pix', newCharge())
   const asked = Array.from({ length: ASKED }, (_, n) => (n % 2 === 0 ? make() : list()))
-  const [most] = await Promise.all([mostSeen(Promise.all(asked)), ...asked])
+  const [most, ...answers] = await Promise.all([mostSeen(Promise.all(asked)), ...asked])
   assert.ok(most <= mostConnections(10, 2), `${most} connections`)
-  assert.equal(await created(), before + ASKED / 2)
+  // A machine that is busy may refuse some of so many at once.
+  const refused = answers.filter(({ status }) => status >= 400)
+  for (const { status, body } of refused) assert.equal(status, 503, JSON.stringify(body))
+  const made = before + answers.filter(({ status }) => status === 201).length
+  assert.ok(made > before)
+  // An answer is counted after it was sent.
+  await until('all answers are counted', async () => (await created()) === made)
   assert.deepEqual(await ready(), { status: 'ready', faults: [], warnings: [] })
 
   const stopped = server.pidOf('worker')

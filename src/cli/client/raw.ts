@@ -112,8 +112,11 @@ type Contract = {
 async function bodySchema(url: string, method: Method, path: string): Promise<BodySchema> {
   const contract = await readContract(url)
   const [plainPath = ''] = path.split('?')
-  const [, item] = Object.entries(contract.paths).find(([one]) => isPath(one, plainPath)) ?? []
-  const body = item?.[method.toLowerCase()]?.requestBody
+  // /charge/plan is of the form of /charge/{id} too, which takes no body.
+  const body = Object.entries(contract.paths)
+    .filter(([one]) => isPath(one, plainPath))
+    .map(([, item]) => item[method.toLowerCase()]?.requestBody)
+    .find((one) => one !== undefined)
   if (body) return resolved(contract, body.content['application/json'].schema)
   throw new ClientFault(
     `--set: the API of this server describes no body of ${method} ${plainPath}. Give it by --data.`,
