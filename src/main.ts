@@ -17,6 +17,7 @@ import { systemClock } from './lib/clock.ts'
 import { createLog, describeError, type Log } from './lib/log.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 import { runUntilEnd, type Undo } from './lifetime.ts'
+import { loadRest } from './load-rest.ts'
 import { runChild } from './processes/child.ts'
 import { type Group, requireFreePort, startGroup } from './processes/group.ts'
 import { countRestarts, createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
@@ -71,10 +72,12 @@ async function start(
   undo: Undo[],
   signal: AbortSignal,
 ): Promise<void> {
+  const isParent = hasSeveral(config, role)
+  // It loads while PostgreSQL starts.
+  if (!isParent && role !== 'worker') void import('./service.ts')
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, undo))
   const urls = [databaseUrl, ...config.otherPlaces]
   const { publicUrl } = config
-  const isParent = hasSeveral(config, role)
   await sendTraces(config, log, isParent ? 'parent' : role, undo)
   const parts = { config, databaseUrl, clock: systemClock, log, publicUrl }
   const app = createApp(isParent ? { ...parts, connections: OF_PARENT } : parts)
@@ -89,6 +92,7 @@ async function start(
     await serveAlone(app, role, databaseUrl, undo)
   }
   printBanner(app, role, sandbox, sandbox && (await makeDashboardLink(app)))
+  if (!isParent && role !== 'worker') await loadRest()
 }
 
 /** Returns the places that do not answer. */

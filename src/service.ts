@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import type { FullApp, FullFront } from './core/full-app.ts'
 import { appsOf } from './core/places/front.ts'
+import type { Agents } from './http/agent-message.ts'
 import { createKeyRing, type KeyRing } from './http/auth.ts'
 import { KEEP_ALIVE_MS } from './http/keep-alive.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
@@ -12,7 +13,6 @@ import { buildOperator } from './http/operator.ts'
 import { ROUTES } from './http/routes/all.ts'
 import { buildServer } from './http/server.ts'
 import { compareVersions, diffVersions } from './http/version-changes.ts'
-import { createAgents } from './mcp/agents.ts'
 import { createReadiness } from './readiness.ts'
 import { readSandbox, resetSandbox } from './sandbox.ts'
 import { createPages } from './web/pages.ts'
@@ -57,7 +57,6 @@ export async function createService(anyApp: FullFront, databaseUrl: string): Pro
     sandbox: () => readSandbox(app),
     resetSandbox: () => resetSandbox(app),
   })
-  const agents = createAgents(anyApp, createOperate(anyApp, 'mcp'), createActOnce('mcp'))
   const isReady = readiness.check
   const server = await buildServer({
     app,
@@ -65,7 +64,7 @@ export async function createService(anyApp: FullFront, databaseUrl: string): Pro
     isReady,
     closing: closing.signal,
     pages,
-    agents,
+    agents: agentsOf(anyApp),
   })
   const operator = await buildOperator(app.metrics.text, readiness.check)
   watchProcess(app)
@@ -96,6 +95,19 @@ export async function createService(anyApp: FullFront, databaseUrl: string): Pro
       await keys.flush()
       await Promise.all(notifications.map((one) => one.close()))
     },
+  }
+}
+
+/** The protocol takes long to load, so `load-rest.ts` does that after the start. */
+function agentsOf(app: FullFront): () => Promise<Agents> {
+  let loading: Promise<Agents> | null = null
+  const load = async () => {
+    const { createAgents } = await import('./mcp/agents.ts')
+    return createAgents(app, createOperate(app, 'mcp'), createActOnce('mcp'))
+  }
+  return () => {
+    loading ??= load()
+    return loading
   }
 }
 

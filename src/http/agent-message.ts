@@ -24,7 +24,11 @@ type AgentAnswer = {
 }
 
 /** Answers messages of agents. */
-export type Agents = { answer(asked: AgentMessage): Promise<AgentAnswer> }
+export type Agents = {
+  /** What the protocol says against an `Origin`; null if it may ask. */
+  faultOfOrigin(origin: string | undefined): string | null
+  answer(asked: AgentMessage): Promise<AgentAnswer>
+}
 
 /** For the logs: what is asked for, and the status that the API would answer with. */
 export type AgentCall = { operation: string; status: number | null }

@@ -1,15 +1,12 @@
-import { originValidation } from '@modelcontextprotocol/fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { takeTurn } from '../lib/turns.ts'
 import type { Admit } from './admission.ts'
-import type { Agents } from './agent-message.ts'
 import type { Body } from './body.ts'
 import { addressOf } from './call.ts'
 import type { ServerParts } from './server-parts.ts'
 import { requireNone } from './violations.ts'
 
 const PATH = '/mcp'
-const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 
 /**
  * Registers the address of agents. It takes the keys of the API, with the same limits. It keeps no
@@ -17,17 +14,18 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
  */
 export function registerAgents(
   server: FastifyInstance,
-  { app, agents }: ServerParts,
+  { agents }: ServerParts,
   admit: Admit,
 ): void {
-  const { hostname } = new URL(app.publicUrl)
-  // A browser sends the site that a script belongs to. Other clients send no Origin.
-  const checkOrigin = originValidation(app.config.local ? [hostname, ...LOOPBACK] : [hostname])
   server.route({
     method: 'POST',
     url: PATH,
     onRequest: [
-      checkOrigin,
+      async (request, reply) => {
+        // A browser sends the site that a script belongs to. Other clients send no Origin.
+        const fault = (await agents()).faultOfOrigin(request.headers.origin)
+        if (fault !== null) await reply.status(403).send(refusal(fault))
+      },
       (request, reply, done) => {
         request.agentCall = { operation: 'mcp', status: null }
         admit(request, reply, null, done)
@@ -42,19 +40,21 @@ export function registerAgents(
     method: ['GET', 'DELETE'],
     url: PATH,
     exposeHeadRoute: false,
-    handler: (_request, reply) => reply.status(405).header('Allow', 'POST').send(NOT_ALLOWED),
+    handler: (_request, reply) =>
+      reply.status(405).header('Allow', 'POST').send(refusal(NOT_ALLOWED)),
   })
 }
 
 /** As the protocol wants it of a server without streams and sessions. */
-const NOT_ALLOWED = {
+const NOT_ALLOWED = 'Method not allowed. Send messages by POST.'
+const refusal = (message: string) => ({
   jsonrpc: '2.0',
-  error: { code: -32000, message: 'Method not allowed. Send messages by POST.' },
+  error: { code: -32000, message },
   id: null,
-}
+})
 
 async function answer(
-  agents: Agents,
+  agents: ServerParts['agents'],
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
@@ -66,7 +66,13 @@ async function answer(
   const author = { ...session.author, address: addressOf(request) }
   const headers = headersOf(request)
   const requestId = request.id
-  const sent = await agents.answer({ requestId, session, author, message: value, headers })
+  const sent = await (await agents()).answer({
+    requestId,
+    session,
+    author,
+    message: value,
+    headers,
+  })
   request.agentCall = { operation: sent.operation, status: sent.refusal?.status ?? null }
   request.errorCode = sent.refusal?.code ?? null
   reply.status(sent.status)

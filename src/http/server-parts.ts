@@ -11,7 +11,7 @@ export type ServerParts = {
   isReady(): Promise<{ faults: string[]; warnings: string[] }>
   /** Aborts when this process takes no more connections. */
   closing: AbortSignal
-  agents: Agents
+  agents: () => Promise<Agents>
   /** The pages for people, which need no key. */
   pages: {
     register(server: FastifyInstance): void

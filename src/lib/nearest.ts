@@ -12,7 +12,10 @@ export function nearest(
   if (text.length > MAX_LETTERS) return null
   const given = lettersOf(text)
   const [best] = names
-    .map((name) => ({ name, distance: distanceOf(given, lettersOf(name)) }))
+    .map((name) => ({ name, letters: lettersOf(name) }))
+    // A letter more or less is a mistake, so most names need not be compared letter by letter.
+    .filter(({ letters }) => Math.abs(letters.length - given.length) <= max)
+    .map(({ name, letters }) => ({ name, distance: distanceOf(given, letters) }))
     .filter(({ distance }) => distance <= max)
     .sort((a, b) => a.distance - b.distance)
   return best?.name ?? null

@@ -3,6 +3,7 @@ import {
   isLegacyRequest,
   ProtocolErrorCode,
   Server,
+  validateOriginHeader,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server'
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/server/validators/ajv'
@@ -34,6 +35,7 @@ const instructionsFor = ({ mode }: Pick<Company, 'mode'>): string =>
 // Shared, because a server would make one for each message, and creating it takes long.
 const jsonSchemaValidator = new AjvJsonSchemaValidator()
 
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]']
 const INFO = { name: 'vintem', title: 'Vintém', version: VERSION }
 
 const HEADERS = {
@@ -94,6 +96,7 @@ export function createAgents(anyApp: FullApp, operate: Operate, actOnce: ActOnce
   }
 
   return {
+    faultOfOrigin: (origin) => faultOfOrigin(anyApp, origin),
     async answer(asked) {
       const exchange: Exchange = { asked, operation: 'mcp', refusal: null }
       const response = await respond(exchange)
@@ -102,6 +105,13 @@ export function createAgents(anyApp: FullApp, operate: Operate, actOnce: ActOnce
       return { status: response.status, body: text === '' ? null : text, operation, refusal }
     },
   }
+}
+
+function faultOfOrigin({ config, publicUrl }: FullApp, origin: string | undefined): string | null {
+  const { hostname } = new URL(publicUrl)
+  const allowed = config.local ? [hostname, ...LOOPBACK] : [hostname]
+  const result = validateOriginHeader(origin, allowed)
+  return result.ok ? null : result.message
 }
 
 const NO_BATCH = 'Send one message in each request.'

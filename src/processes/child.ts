@@ -10,6 +10,7 @@ import { createAlarm } from '../lib/alarm.ts'
 import { systemClock } from '../lib/clock.ts'
 import { createLog, type Log } from '../lib/log.ts'
 import { runUntilEnd, type Undo } from '../lifetime.ts'
+import { loadRest } from '../load-rest.ts'
 import type { Service } from '../service.ts'
 import { runWorker, sendTraces, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
@@ -84,6 +85,7 @@ export function runChild(): void {
       undo.push(runWorker(app))
     } else service = await serveRequests(app, order.databaseUrl, undo, listener)
     channel.send({ isServing: true })
+    if (service) await loadRest()
   }
   async function prepare(order: PrepareOrder): Promise<void> {
     try {

@@ -1,16 +1,12 @@
-import {
-  type AuthenticationResponseJSON,
-  generateAuthenticationOptions,
-  generateRegistrationOptions,
-  type RegistrationResponseJSON,
-  verifyAuthenticationResponse,
-  verifyRegistrationResponse,
-} from '@simplewebauthn/server'
+import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
 import type { Uuid } from '../../lib/ids.ts'
 import type { App } from '../app.ts'
 import type { Person } from './rules.ts'
 import { openState, sealState } from './sealed-state.ts'
 import * as store from './second-factors-store.ts'
+
+/** It takes long to load, so `src/load-rest.ts` does that after the start. */
+const library = () => import('@simplewebauthn/server')
 
 /** The site that passkeys are made for: a name, never an IP address. */
 export type RelyingParty = { id: string; origin: string }
@@ -62,6 +58,7 @@ export async function askForNewPasskey(
   sessionId: Uuid,
   known: store.Passkey[],
 ): Promise<Ceremony> {
+  const { generateRegistrationOptions } = await library()
   const options = await generateRegistrationOptions({
     rpName: NAME,
     rpID: rp.id,
@@ -88,6 +85,7 @@ export async function readNewPasskey(
   const challenge = openChallenge(app, registrationUse(sessionId), state)
   const parsed = parse<RegistrationResponseJSON>(response)
   if (!challenge || !parsed) return null
+  const { verifyRegistrationResponse } = await library()
   const result = await orNull(
     verifyRegistrationResponse({
       response: parsed,
@@ -121,6 +119,7 @@ export async function askForPasskey(
   known: store.Passkey[] | null,
 ): Promise<Ceremony> {
   const allowCredentials = known?.map(({ id, transports }) => ({ id, transports })) ?? []
+  const { generateAuthenticationOptions } = await library()
   const options = await generateAuthenticationOptions({
     rpID,
     allowCredentials,
@@ -146,6 +145,7 @@ export async function usePasskey(
   const passkey = await store.findPasskey(app.db.control, parsed.id)
   if (!passkey) return null
   const { id, publicKey, counter, personId } = passkey
+  const { verifyAuthenticationResponse } = await library()
   const result = await orNull(
     verifyAuthenticationResponse({
       response: parsed,

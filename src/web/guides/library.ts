@@ -5,7 +5,7 @@ import { setImmediate as pause } from 'node:timers/promises'
 import type { Language } from '../../lib/language.ts'
 import { ownFile } from '../../lib/own-files.ts'
 import { inLanguage } from '../language.ts'
-import { type Anchors, type Article, readArticle } from './markdown.ts'
+import type { Anchors, Article } from './markdown.ts'
 
 const FOLDER = ownFile('docs')
 
@@ -108,6 +108,7 @@ export function anchorsOf(guide: Guide, edition: Edition): Anchors {
 
 /** Reads all files, and lets other requests be worked on after each. */
 export async function readLibrary(publicUrl: string): Promise<Library> {
+  const { readArticle } = await import('./markdown.ts')
   const names = await readdir(FOLDER, { recursive: true })
   const files = [...names, CLIENT]
     .map((name) => name.replaceAll('\\', '/'))
