@@ -14,7 +14,7 @@ import { loadRest } from '../load-rest.ts'
 import type { Service } from '../service.ts'
 import { runWorker, sendTraces, serveRequests, undoApp } from '../serving.ts'
 import { describeStartFault } from '../start-faults.ts'
-import { openChannel } from './channel.ts'
+import { type Channel, openChannel } from './channel.ts'
 import { type Listener, listenerOf } from './listener.ts'
 import { type PrepareOrder, type Question, receiveConfig, type StartOrder } from './messages.ts'
 import { prepareVersion } from './prepare-version.ts'
@@ -33,7 +33,7 @@ export function runChild(): void {
   let app: App | null = null
   let service: Service | null = null
   let end = (code: number): void => process.exit(code)
-  const channel = openChannel({
+  const channel: Channel = openChannel({
     start(order, listener) {
       const config = receiveConfig(order.config)
       const log = createLog(config.logLevel, order.name)
@@ -53,7 +53,7 @@ export function runChild(): void {
       const server = service?.server.server
       channel.sendListener(server ? listenerOf(server, app!.config.host) : null)
     },
-    prepare,
+    prepare: (order) => prepare(channel, order),
     wake: alarm.wake,
     wrote: alarm.wrote,
     know: familiar.know,
@@ -87,12 +87,13 @@ export function runChild(): void {
     channel.send({ isServing: true })
     if (service) await loadRest()
   }
-  async function prepare(order: PrepareOrder): Promise<void> {
-    try {
-      channel.send({ prepared: await prepareVersion(order, (said) => channel.send({ said })) })
-    } catch (error) {
-      channel.send({ fault: describeStartFault(error) })
-    }
+}
+
+async function prepare({ send }: Pick<Channel, 'send'>, order: PrepareOrder): Promise<void> {
+  try {
+    send({ prepared: await prepareVersion(order, (said) => send({ said })) })
+  } catch (error) {
+    send({ fault: describeStartFault(error) })
   }
 }
 
