@@ -23,9 +23,10 @@ export function install(name: string): Installed {
   for (const file of FILES) {
     copyFileSync(join(import.meta.dirname, name, file), join(folder, file))
   }
+  // Not `npm ci`: it refuses a lock file without the optional packages of other systems.
   const { status, stderr } = spawnSync(
     'npm',
-    ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
+    ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'],
     { cwd: folder, encoding: 'utf8', timeout: MINUTES * 60_000 },
   )
   if (status !== 0) return { folder, missing: `npm cannot install ${name}: ${stderr.trim()}` }

@@ -1,16 +1,13 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after } from 'node:test'
 import { promisify } from 'node:util'
-import { build as buildClient } from '../../scripts/client/build.ts'
+import type { Code } from '../../packages/shop/src/charge.ts'
 import { build } from '../../scripts/medusa/build.ts'
-import { inherited } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import { ShopProgram, type Site } from './shop.ts'
 
 const run = promisify(execFile)
-const ROOT = join(import.meta.dirname, '../..')
 
 /** The provider, as the shop calls it. */
 export const PROVIDER = 'pp_vintem_pix'
@@ -58,14 +55,7 @@ export type Session = {
   id: string
   amount: number
   status: string
-  data: {
-    chargeId: string
-    amount: number
-    brCode: string
-    qrCode: string
-    url: string
-    expiresAt: string
-  }
+  data: Code
 }
 
 export type Order = {
@@ -79,14 +69,8 @@ export type Order = {
   }[]
 }
 
-/** A Medusa of npm with the package, in a folder below that in which Medusa is installed. */
-export class Shop {
-  readonly url: string
-  readonly #folder: string
-  readonly #programs: string
-  readonly #environment: Record<string, string>
-  #child: ChildProcess | null = null
-  #output = ''
+/** A Medusa of npm with the package. */
+export class Shop extends ShopProgram {
   #token = ''
   #publishableKey = ''
   #region = ''
@@ -95,97 +79,34 @@ export class Shop {
   #heavy = ''
   #carts = 0
 
-  constructor(programs: string, port: number, environment: Record<string, string>) {
-    this.url = `http://127.0.0.1:${port}`
-    this.#programs = programs
-    this.#folder = join(programs, `shop-${process.pid}`)
-    this.#environment = {
-      ...inherited,
-      HOME: this.#folder,
-      NODE_ENV: 'production',
-      MEDUSA_DISABLE_TELEMETRY: 'true',
-      PORT: String(port),
-      PLUGINS: '[]',
-      ...environment,
-    }
-    after(async () => {
-      await this.stop()
-      rmSync(this.#folder, { recursive: true, force: true })
-    })
+  constructor(site: Site) {
+    const environment = { MEDUSA_DISABLE_TELEMETRY: 'true', PLUGINS: '[]', ...site.environment }
+    super('medusa-payment-vintem', { ...site, environment })
   }
 
-  /** What the shop has written. */
-  output(): string {
-    return this.#output
-  }
-
-  /** Puts the package and its client where npm would, and makes the shop's tables. */
   async install(): Promise<void> {
-    const modules = join(this.#folder, 'node_modules')
-    mkdirSync(join(modules, '@vintem'), { recursive: true })
-    await buildClient(join(modules, '@vintem/client'))
-    await build(join(modules, 'medusa-payment-vintem'))
+    await this.installPackage(build)
     const dependencies = { '@medusajs/medusa': '*' }
-    writeFileSync(
-      join(this.#folder, 'package.json'),
-      JSON.stringify({ name: 'shop', dependencies }),
-    )
-    writeFileSync(join(this.#folder, 'medusa-config.js'), CONFIG)
+    writeFileSync(join(this.folder, 'package.json'), JSON.stringify({ name: 'shop', dependencies }))
+    writeFileSync(join(this.folder, 'medusa-config.js'), CONFIG)
     await this.#medusa('db:migrate', '--execute-safe-links')
     await this.#medusa('user', '--email', ADMIN.email, '--password', ADMIN.password)
   }
 
-  /** Checks the package against the types of this Medusa. */
-  async checkTypes(): Promise<void> {
-    const packages = join(this.#folder, 'packages')
-    for (const name of ['medusa-payment-vintem', 'shop']) {
-      cpSync(join(ROOT, 'packages', name), join(packages, name), { recursive: true })
-    }
-    const compiler = join(ROOT, 'node_modules/typescript-5/bin/tsc')
-    const project = join(packages, 'medusa-payment-vintem')
-    await run(process.execPath, [compiler, '-p', project], { env: inherited })
-    rmSync(packages, { recursive: true })
-  }
-
   #medusa(...args: string[]): Promise<unknown> {
-    return run(process.execPath, [this.#program(), ...args], this.#options())
+    return run(process.execPath, [this.#program(), ...args], {
+      cwd: this.folder,
+      env: this.environment,
+    })
   }
 
   #program(): string {
-    return join(this.#programs, 'node_modules/@medusajs/cli/cli.js')
-  }
-
-  #options() {
-    return { cwd: this.#folder, env: this.#environment }
+    return join(this.programs, 'node_modules/@medusajs/cli/cli.js')
   }
 
   /** Without plugins it has the provider, and not the job that pulls. */
-  async start(plugins: string[] = []): Promise<void> {
-    const { cwd, env } = this.#options()
-    const child = spawn(process.execPath, [this.#program(), 'start'], {
-      cwd,
-      env: { ...env, PLUGINS: JSON.stringify(plugins) },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    this.#child = child
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        this.#output += chunk
-      })
-    await until('the shop answers', async () => {
-      if (child.exitCode !== null) throw new Error(`The shop has ended: ${this.#output}`)
-      const reply = await fetch(`${this.url}/health`).catch(() => null)
-      return reply?.ok ?? false
-    })
-  }
-
-  async stop(): Promise<void> {
-    const child = this.#child
-    this.#child = null
-    if (!child || child.exitCode !== null) return
-    const ended = once(child, 'close')
-    child.kill('SIGTERM')
-    await ended
+  start(plugins: string[] = []): Promise<void> {
+    return this.startProgram([this.#program(), 'start'], { PLUGINS: JSON.stringify(plugins) })
   }
 
   async #send(method: string, path: string, body: Json | undefined, headers: object) {

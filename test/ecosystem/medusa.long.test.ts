@@ -2,13 +2,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { signWebhook, Vintem } from '../../packages/client/src/index.ts'
-import { emptyDatabase } from '../support/database.ts'
-import { freePort } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { install } from './installed.ts'
 import { type Order, type Session, Shop } from './medusa-shop.ts'
-import { startSandbox } from './sandbox.ts'
+import { openSite } from './shop.ts'
 
 const { folder, missing } = install('medusa')
 
@@ -17,38 +14,12 @@ const MINUTES = 60
 test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
   const manifest = join(folder, 'node_modules/@medusajs/medusa/package.json')
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
-  const { url, key } = await startSandbox()
-  const vintem = new Vintem({ url, key })
-  const port = await freePort()
-  const webhook = await vintem.webhooks.create({
-    name: 'shop',
-    url: `http://127.0.0.1:${port}/hooks/payment/vintem_pix`,
-    events: ['charge.paid'],
-  })
-  const shop = new Shop(folder, port, {
-    DATABASE_URL: await emptyDatabase(),
-    VINTEM_URL: url,
-    VINTEM_KEY: key,
-    VINTEM_WEBHOOK_SECRET: webhook.secret,
-  })
-  /** As the app of the payer's bank. */
-  const pay = ({ data: { brCode } }: Session): Promise<{ endToEndId: string }> =>
-    vintem.request<{ endToEndId: string }>(
-      'POST',
-      '/bank/pix',
-      { body: { brCode } },
-      { retries: 0 },
-    ) as Promise<{ endToEndId: string }>
+  const { site, vintem, secret, pay, listen, post } = await openSite(
+    folder,
+    '/hooks/payment/vintem_pix',
+  )
+  const shop = new Shop(site)
   const chargeOf = ({ data }: Session) => vintem.charges.get(data.chargeId)
-  const listen = (isHeard: boolean) =>
-    vintem.webhooks.update(webhook.id, { status: isHeard ? 'ACTIVE' : 'INACTIVE' })
-  /** What arrives at the shop's address for webhooks. */
-  const post = async (session: Session, secret: string) => {
-    const { chargeId: id, amount: total } = session.data
-    const event = { event: 'Charge.Paid', charge: { id, status: 'PAID', total } } as const
-    const request = await signWebhook(event, secret)
-    assert.equal((await fetch(webhook.url, { method: 'POST', ...request })).status, 200)
-  }
   const written = (text: string) =>
     until(`the shop writes: ${text}`, () => shop.output().includes(text))
 
@@ -72,7 +43,7 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
     assert.match(brCode, /^000201/)
     assert.match(qrCode, /^data:image\/png;base64,/)
     assert.ok(Date.parse(expiresAt) > Date.now())
-    await pay(session)
+    await pay(session.data)
     const order = await shop.orderOf(cart)
     assert.deepEqual([order.total, order.payment_status], [39.8, 'captured'])
     assert.equal(order.summary.paid_total, 39.8)
@@ -82,7 +53,7 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
   await show('the operator refunds a part and then the rest, and no more', async () => {
     const cart = await shop.fillCart(2)
     const session = await shop.beginPayment(cart)
-    await pay(session)
+    await pay(session.data)
     const order = await shop.orderOf(cart)
     await shop.refund(order, 10)
     assert.equal((await chargeOf(session)).refunded, 1000)
@@ -96,9 +67,9 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
   await show('a webhook that is forged, or of an unpaid charge, changes nothing', async () => {
     const cart = await shop.fillCart()
     const session = await shop.beginPayment(cart)
-    await post(session, `whsec_${Buffer.alloc(32, 1).toString('base64')}`)
+    assert.equal(await post(session.data, `whsec_${Buffer.alloc(32, 1).toString('base64')}`), 200)
     await written('a webhook was refused')
-    await post(session, webhook.secret)
+    assert.equal(await post(session.data, secret), 200)
     await written(`${session.data.chargeId} is not paid`)
     await assert.rejects(shop.complete(cart), /was not authorized/)
     assert.equal(await shop.findOrder(cart), null)
@@ -116,7 +87,7 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
       charges.map(({ status }) => status),
       ['CANCELED', 'CANCELED', 'OPEN'],
     )
-    await pay(third)
+    await pay(third.data)
     assert.equal((await shop.orderOf(cart)).summary.paid_total, 59.7)
   })
 
@@ -124,7 +95,7 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
     await listen(false)
     const cart = await shop.fillCart()
     const session = await shop.beginPayment(cart)
-    await pay(session)
+    await pay(session.data)
     await assert.rejects(shop.addToCart(cart, 2), /Could not delete all payment sessions/)
     await assert.rejects(shop.beginPayment(cart), /Could not delete all payment sessions/)
     const open = await vintem.charges.list({ status: 'OPEN' })
@@ -141,7 +112,7 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
   await show('a payment for what cannot be an order goes back, and a new one is made', async () => {
     const cart = await shop.fillCartWithoutShipping()
     const session = await shop.beginPayment(cart)
-    await pay(session)
+    await pay(session.data)
     await until('it goes back', async () => (await chargeOf(session)).refunded === 1990)
     assert.equal(await shop.findOrder(cart), null)
     // Medusa begins a new session by itself.
@@ -161,7 +132,7 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
     const session = await shop.beginPayment(cart)
     await shop.stop()
     await listen(false)
-    await pay(session)
+    await pay(session.data)
     await shop.start(['medusa-payment-vintem'])
     const order = await shop.orderOf(cart)
     assert.deepEqual([order.payment_status, order.summary.paid_total], ['captured', 59.7])
@@ -182,7 +153,7 @@ test('a Medusa shop takes Pix', { skip: missing }, async (t) => {
       await vintem.sandbox.moveClock({ advance: 31 * MINUTES })
       await until('the charge expires', async () => (await chargeOf(session)).status === 'EXPIRED')
       await assert.rejects(shop.complete(cart), /was not authorized/)
-      await pay(session)
+      await pay(session.data)
       const [late] = await vintem.payments.listUnmatched({ status: 'UNMATCHED' })
       assert.equal(late!.chargeId, session.data.chargeId)
       assert.equal(await shop.findOrder(cart), null)

@@ -19,7 +19,7 @@ const { folder: programs, missing } = install('release')
 const MAX_BYTES: Record<string, number> = {
   '@vintem/cli': 1_000_000,
   '@vintem/client': 1_000_000,
-  '@vintem/element': 10_000,
+  '@vintem/element': 20_000,
   'medusa-payment-vintem': 100_000,
   'n8n-nodes-vintem': 100_000,
   'vendure-plugin-vintem': 100_000,

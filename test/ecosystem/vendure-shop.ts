@@ -1,16 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { after } from 'node:test'
-import { promisify } from 'node:util'
-import { build as buildClient } from '../../scripts/client/build.ts'
+import type { Code } from '../../packages/shop/src/charge.ts'
 import { build } from '../../scripts/vendure/build.ts'
-import { inherited } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import { ShopProgram, type Site } from './shop.ts'
 
-const run = promisify(execFile)
-const ROOT = join(import.meta.dirname, '../..')
 const ADMIN = { username: 'admin', password: 'correct horse battery' }
 
 /** What the shop's own guide says. With `PULL` it has the scheduler that runs tasks. */
@@ -61,15 +55,6 @@ const FAILED = '... on ErrorResult { errorCode message }'
 // biome-ignore lint/suspicious/noExplicitAny: what a query answers
 type Answer = any
 
-export type Code = {
-  chargeId: string
-  amount: number
-  brCode: string
-  qrCode: string
-  url: string
-  expiresAt: string
-}
-
 export type Payment = {
   id: string
   transactionId: string
@@ -92,92 +77,34 @@ export type Order = {
 /** Who buys, with an own session. */
 export type Buyer = { token: string; currency: string; order: Pick<Order, 'id' | 'code'> }
 
-/** A Vendure of npm with the package, in a folder below that in which Vendure is installed. */
-export class Shop {
-  readonly url: string
-  readonly #folder: string
-  readonly #environment: Record<string, string>
-  #child: ChildProcess | null = null
-  #output = ''
+/** A Vendure of npm with the package. */
+export class Shop extends ShopProgram {
   #token = ''
   #variant = ''
   #buyers = 0
 
-  constructor(programs: string, port: number, environment: Record<string, string>) {
-    this.url = `http://127.0.0.1:${port}`
-    this.#folder = join(programs, `shop-${process.pid}`)
-    this.#environment = {
-      ...inherited,
-      HOME: this.#folder,
-      NODE_ENV: 'production',
-      VENDURE_DISABLE_TELEMETRY: 'true',
-      PORT: String(port),
-      ADMIN: ADMIN.password,
-      ...environment,
-    }
-    after(async () => {
-      await this.stop()
-      rmSync(this.#folder, { recursive: true, force: true })
-    })
+  constructor(site: Site) {
+    const own = { VENDURE_DISABLE_TELEMETRY: 'true', ADMIN: ADMIN.password }
+    super('vendure-plugin-vintem', { ...site, environment: { ...own, ...site.environment } })
   }
 
-  /** What the shop has written. */
-  output(): string {
-    return this.#output
-  }
-
-  /** Puts the package and its client where npm would. */
   async install(): Promise<void> {
-    const modules = join(this.#folder, 'node_modules')
-    mkdirSync(join(modules, '@vintem'), { recursive: true })
-    await buildClient(join(modules, '@vintem/client'))
-    await build(join(modules, 'vendure-plugin-vintem'))
-    writeFileSync(join(this.#folder, 'server.cjs'), SERVER)
+    await this.installPackage(build)
+    writeFileSync(join(this.folder, 'server.cjs'), SERVER)
   }
 
-  /** Checks the package against the types of this Vendure. */
-  async checkTypes(): Promise<void> {
-    const packages = join(this.#folder, 'packages')
-    for (const name of ['vendure-plugin-vintem', 'shop']) {
-      cpSync(join(ROOT, 'packages', name), join(packages, name), { recursive: true })
-    }
-    const compiler = join(ROOT, 'node_modules/typescript-5/bin/tsc')
-    const project = join(packages, 'vendure-plugin-vintem')
-    const [, sample] = /```ts\n(.*?)```/s.exec(readFileSync(join(project, 'README.md'), 'utf8'))!
-    writeFileSync(join(project, 'src/sample.ts'), sample!)
-    writeFileSync(join(project, 'src/published.ts'), PUBLISHED)
-    await run(process.execPath, [compiler, '-p', project], { env: inherited }).catch((error) => {
-      throw new Error(error.stdout)
+  /** With the sample of the README, and what is published. */
+  override checkTypes(): Promise<void> {
+    return super.checkTypes((project) => {
+      const [, sample] = /```ts\n(.*?)```/s.exec(readFileSync(join(project, 'README.md'), 'utf8'))!
+      writeFileSync(join(project, 'src/sample.ts'), sample!)
+      writeFileSync(join(project, 'src/published.ts'), PUBLISHED)
     })
-    rmSync(packages, { recursive: true })
   }
 
   /** Unless it pulls, it hears of payments by webhooks alone. */
-  async start({ pulls = false } = {}): Promise<void> {
-    const child = spawn(process.execPath, ['server.cjs'], {
-      cwd: this.#folder,
-      env: { ...this.#environment, ...(pulls && { PULL: '1' }) },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    this.#child = child
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk) => {
-        this.#output += chunk
-      })
-    await until('the shop answers', async () => {
-      if (child.exitCode !== null) throw new Error(`The shop has ended: ${this.#output}`)
-      const reply = await fetch(`${this.url}/health`).catch(() => null)
-      return reply?.ok ?? false
-    })
-  }
-
-  async stop(): Promise<void> {
-    const child = this.#child
-    this.#child = null
-    if (!child || child.exitCode !== null) return
-    const ended = once(child, 'close')
-    child.kill('SIGTERM')
-    await ended
+  start({ pulls = false } = {}): Promise<void> {
+    return this.startProgram(['server.cjs'], pulls ? { PULL: '1' } : {})
   }
 
   async #send(path: string, token: string, query: string, variables: object) {

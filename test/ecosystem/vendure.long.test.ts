@@ -2,13 +2,11 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { signWebhook, Vintem } from '../../packages/client/src/index.ts'
-import { emptyDatabase } from '../support/database.ts'
-import { freePort } from '../support/process.ts'
+import type { Code } from '../../packages/shop/src/charge.ts'
 import { until } from '../support/until.ts'
 import { install } from './installed.ts'
-import { startSandbox } from './sandbox.ts'
-import { type Code, type Order, Shop } from './vendure-shop.ts'
+import { openSite } from './shop.ts'
+import { type Order, Shop } from './vendure-shop.ts'
 
 const MINUTES = 60
 
@@ -17,33 +15,9 @@ const { folder, missing } = install('vendure')
 test('a Vendure shop takes Pix', { skip: missing }, async (t) => {
   const manifest = join(folder, 'node_modules/@vendure/core/package.json')
   const { version } = JSON.parse(readFileSync(manifest, 'utf8'))
-  const { url, key } = await startSandbox()
-  const vintem = new Vintem({ url, key })
-  const port = await freePort()
-  const webhook = await vintem.webhooks.create({
-    name: 'shop',
-    url: `http://127.0.0.1:${port}/payments/vintem`,
-    events: ['charge.paid'],
-  })
-  const shop = new Shop(folder, port, {
-    DATABASE_URL: await emptyDatabase(),
-    VINTEM_URL: url,
-    VINTEM_KEY: key,
-    VINTEM_WEBHOOK_SECRET: webhook.secret,
-  })
-  /** As the app of the payer's bank. */
-  const pay = ({ brCode }: Code) =>
-    vintem.request('POST', '/bank/pix', { body: { brCode } }, { retries: 0 })
-
-  const listen = (isHeard: boolean) =>
-    vintem.webhooks.update(webhook.id, { status: isHeard ? 'ACTIVE' : 'INACTIVE' })
+  const { site, vintem, secret, pay, listen, post } = await openSite(folder, '/payments/vintem')
+  const shop = new Shop(site)
   const statusOf = async ({ chargeId }: Code) => (await vintem.charges.get(chargeId)).status
-  /** What arrives at the shop's address for webhooks, and the status of the answer. */
-  const post = async ({ chargeId: id, amount: total }: Code, secret: string) => {
-    const event = { event: 'Charge.Paid', charge: { id, status: 'PAID', total } } as const
-    const request = await signWebhook(event, secret)
-    return (await fetch(webhook.url, { method: 'POST', ...request })).status
-  }
   const statesOf = ({ state, payments }: Order) => [state, ...payments.map(({ state }) => state)]
 
   await shop.install()
@@ -74,7 +48,7 @@ test('a Vendure shop takes Pix', { skip: missing }, async (t) => {
       order.payments.map(({ state, amount }) => [state, amount]),
       [['Settled', 3980]],
     )
-    assert.equal(await post(code, webhook.secret), 200)
+    assert.equal(await post(code, secret), 200)
     assert.deepEqual(await shop.orderOf(buyer), order)
     orders.push(order)
   })
@@ -110,7 +84,7 @@ test('a Vendure shop takes Pix', { skip: missing }, async (t) => {
     const code = await shop.beginPayment(buyer)
     assert.equal(await post(code, `whsec_${Buffer.alloc(32, 1).toString('base64')}`), 401)
     assert.deepEqual(statesOf(await shop.orderOf(buyer)), ['ArrangingPayment', 'Pending'])
-    assert.equal(await post(code, webhook.secret), 200)
+    assert.equal(await post(code, secret), 200)
     const order = await shop.orderOf(buyer)
     assert.deepEqual(statesOf(order), ['ArrangingPayment', 'Pending'])
     await assert.rejects(shop.settle(order.payments[0]!), /is not paid/)
