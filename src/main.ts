@@ -73,8 +73,8 @@ async function start(
   signal: AbortSignal,
 ): Promise<void> {
   const isParent = hasSeveral(config, role)
-  // It loads while PostgreSQL starts.
-  if (!isParent && role !== 'worker') void import('./service.ts')
+  // It loads while PostgreSQL starts. If it cannot, `serveRequests` says why.
+  if (!isParent && role !== 'worker') import('./service.ts').catch(() => {})
   const databaseUrl = config.databaseUrl ?? (await openEmbedded(config, log, undo))
   const urls = [databaseUrl, ...config.otherPlaces]
   const { publicUrl } = config

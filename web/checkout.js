@@ -10,7 +10,7 @@ async function copy(button) {
   } catch {
     // A page without https has no clipboard, but can still copy what is selected.
     field.select()
-    document.execCommand('copy')
+    if (!document.execCommand('copy')) return
   }
   const words = button.querySelector('span')
   const before = words.textContent
@@ -138,10 +138,18 @@ function follow() {
   const { live } = main().dataset
   if (!live) return
   events = new EventSource(`${live}/events`)
-  events.onmessage = ({ data }) => become(JSON.parse(data).state)
+  const poll = () => {
+    clearInterval(polling)
+    polling = setInterval(ask, 3000)
+  }
+  // A proxy may hold back what is streamed, so it asks until the stream has spoken.
+  poll()
+  events.onmessage = ({ data }) => {
+    clearInterval(polling)
+    become(JSON.parse(data).state)
+  }
   events.onerror = () => {
-    if (events.readyState !== EventSource.CLOSED) return
-    polling ??= setInterval(ask, 3000)
+    if (events.readyState === EventSource.CLOSED) poll()
   }
 }
 

@@ -58,10 +58,10 @@ p { margin: .5rem 0 }
 canvas { width: min(100%, 14rem); image-rendering: pixelated; background: #fff; border-radius: .5rem }
 button { font: inherit; font-weight: 600; width: 100%; min-height: 3rem; border: 0; border-radius: .5rem; cursor: pointer;
   color: var(--vintem-ink, #fff); background: var(--vintem-color, #0f766e) }
-button:focus-visible, textarea:focus-visible { outline: 3px solid #1d4ed8; outline-offset: 2px }
+button:focus-visible, textarea:focus-visible { outline: 3px solid var(--vintem-text, #14181d); outline-offset: 2px }
 textarea { font: .8125rem/1.4 ui-monospace, monospace; width: 100%; box-sizing: border-box; margin-top: .75rem;
   padding: .5rem; border: 1px solid #78828e; border-radius: .5rem; resize: none; color: inherit; background: transparent }
-.soon { color: #b3261e; font-weight: 600 }
+.soon { color: var(--vintem-warning, #b3261e); font-weight: 600 }
 .status { margin-bottom: 0 }
 [hidden] + .status { font-weight: 600 }
 .hide { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%) }
@@ -75,29 +75,44 @@ function make(name, attributes = {}, ...inside) {
 }
 
 // Not from HTML, which a page may forbid.
-const body = () => [
-  make('p', { class: 'test', part: 'test', hidden: '' }),
-  make('p', { class: 'amount', part: 'amount' }),
+const body = () =>
   make(
     'div',
-    { class: 'open', hidden: '' },
-    make('p', { class: 'until', part: 'until' }),
-    make('p', {}, make('canvas', { part: 'qr', role: 'img' })),
-    make('button', { type: 'button', part: 'button' }),
-    make('span', { class: 'copied hide', role: 'status' }),
-    make('textarea', { part: 'code', readonly: '', rows: 4, spellcheck: 'false', translate: 'no' }),
-  ),
-  make('p', { class: 'status', part: 'status', role: 'status' }),
-  make('p', { class: 'warning hide', role: 'status' }),
-]
+    { role: 'group' },
+    make('p', { class: 'test', part: 'test', hidden: '' }),
+    make('p', { class: 'amount', part: 'amount' }),
+    make(
+      'div',
+      { class: 'open', hidden: '' },
+      make('p', { class: 'until', part: 'until' }),
+      make('p', {}, make('canvas', { part: 'qr', role: 'img' })),
+      make('button', { type: 'button', part: 'button' }),
+      make('span', { class: 'copied hide', role: 'status' }),
+      make('textarea', {
+        part: 'code',
+        readonly: '',
+        rows: 4,
+        spellcheck: 'false',
+        translate: 'no',
+      }),
+    ),
+    make('p', { class: 'status', part: 'status', role: 'status', tabindex: '-1' }),
+    make('p', { class: 'warning hide', role: 'status' }),
+  )
 
 const SOON_S = 120
-const RETRY_MS = 3000
-const COPIED_MS = 4000
 const DAY_S = 86_400
+const COPIED_MS = 4000
+/** How often it asks if nothing tells it of changes, and if it is told: the amount may change. */
+const [ASK_MS, TOLD_MS] = [3000, 3_600_000]
+/** Each failure in a row doubles the time, so often. */
+const MAX_DOUBLED = 5
+/** Banks tell late of what was paid in time. */
+const LATE_MS = 150_000
 /** If none of these is new, what is shown stays. */
 const SHOWN = ['state', 'amount', 'brCode']
-const FINAL = ['paid', 'refunded', 'expired', 'canceled', 'missing']
+const FINAL = ['paid', 'refunded', 'canceled', 'missing']
+const MISSING = { state: 'missing', amount: null, brCode: null }
 
 const two = (number) => String(number).padStart(2, '0')
 
@@ -117,10 +132,17 @@ async function draw(canvas, dataUrl) {
   canvas.hidden = false
 }
 
+/** The language of an element, also of one inside of another. */
+function languageOf(element) {
+  const named = element.closest('[lang]')
+  const { host } = element.getRootNode()
+  return named ? named.getAttribute('lang').toLowerCase() : host ? languageOf(host) : ''
+}
+
 // A server renders pages that name the element, and has no HTMLElement.
 const Base = globalThis.HTMLElement ?? class {}
 
-export class VintemPix extends Base {
+class VintemPix extends Base {
   static observedAttributes = ['src', 'lang']
 
   #root
@@ -129,14 +151,20 @@ export class VintemPix extends Base {
   #timers = new Map()
   /** Answers to questions of before this are not shown. */
   #turn = 0
+  #failures = 0
+  /** Whether the stream of events has spoken, and its end was not noticed since. */
+  #isTold = false
+  #hasAskedLate = false
+  #isOn = false
 
   constructor() {
     super()
-    this.#root = this.attachShadow({ mode: 'open' })
+    // A browser that cannot do this shows what is inside the element, as long as it has no root.
     const sheet = new CSSStyleSheet()
     sheet.replaceSync(STYLE)
+    this.#root = this.attachShadow({ mode: 'open' })
     this.#root.adoptedStyleSheets = [sheet]
-    this.#root.append(...body())
+    this.#root.append(body())
     this.#find('button').addEventListener('click', () => this.#copy())
     this.#find('textarea').addEventListener('focus', (event) => event.target.select())
   }
@@ -155,24 +183,25 @@ export class VintemPix extends Base {
   }
 
   connectedCallback() {
+    this.#isOn = true
     document.addEventListener('visibilitychange', this.#wake)
     this.#begin()
   }
 
   disconnectedCallback() {
+    this.#isOn = false
     document.removeEventListener('visibilitychange', this.#wake)
     this.#end()
   }
 
   attributeChangedCallback(name, before, now) {
-    if (!this.isConnected || before === now) return
+    if (!this.#isOn || before === now) return
     if (name === 'src') this.#begin()
     else this.#show()
   }
 
   get #texts() {
-    const language = this.closest('[lang]')?.lang ?? ''
-    return language.toLowerCase().startsWith('en') ? TEXTS.en : TEXTS.pt
+    return languageOf(this).startsWith('en') ? TEXTS.en : TEXTS.pt
   }
 
   #find(selector) {
@@ -185,22 +214,31 @@ export class VintemPix extends Base {
   }
 
   get #isWaiting() {
-    return this.src !== '' && !FINAL.includes(this.state)
+    return this.#isOn && this.src !== '' && !FINAL.includes(this.state)
   }
 
   #begin() {
     this.#end()
     this.#charge = null
-    this.#say(this.#texts.loading)
-    if (this.src) this.#ask().then(() => this.#follow())
+    this.#failures = 0
+    this.#hasAskedLate = false
+    this.#find('.test').hidden = true
+    this.#find('.amount').textContent = ''
+    this.#say(this.src ? this.#texts.loading : '')
+    if (this.src) this.#ask()
   }
 
   #end() {
     this.#turn++
-    this.#events?.close()
-    this.#events = null
+    this.#hangUp()
     for (const timer of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
+  }
+
+  #hangUp() {
+    this.#events?.close()
+    this.#events = null
+    this.#isTold = false
   }
 
   #later(name, delay_ms, act) {
@@ -216,46 +254,80 @@ export class VintemPix extends Base {
     const charge = answer?.ok ? await answer.json().catch(() => null) : null
     if (turn !== this.#turn) return
     if (charge) this.#become(charge)
-    else if (answer?.status === 404) this.#become({ state: 'missing', amount: null, brCode: null })
+    else if (answer?.status === 404) this.#become(MISSING)
     else {
+      this.#failures++
       if (!this.#charge) this.#say(this.#texts.failed)
-      this.#later('ask', RETRY_MS, () => this.#ask())
+      this.#askLater()
     }
   }
 
   #become(charge) {
     const before = this.#charge
     this.#charge = { ...charge, end_ms: performance.now() + (charge.secondsLeft ?? 0) * 1000 }
+    this.#failures = 0
+    if (FINAL.includes(charge.state)) this.#end()
+    else if (charge.state === 'expired') this.#hangUp()
+    else this.#follow()
+    this.#askLater()
     if (SHOWN.some((name) => before?.[name] !== charge[name])) this.#show()
     else if (charge.brCode) this.#showTime()
-    if (before?.state !== charge.state) {
-      const detail = { state: charge.state }
-      this.dispatchEvent(new CustomEvent('state', { detail, bubbles: true, composed: true }))
-    }
-    if (FINAL.includes(charge.state)) this.#end()
+    if (before?.state === charge.state) return
+    const detail = { state: charge.state }
+    // The last thing: who hears it may set another src.
+    this.dispatchEvent(new CustomEvent('state', { detail, bubbles: true, composed: true }))
   }
 
-  /** Server-sent events tell of a change. If there are none, it asks again and again. */
+  #askLater() {
+    // A page that nobody sees asks when it is seen again.
+    if (!this.#isWaiting || document.hidden) return
+    if (this.state === 'expired') {
+      if (!this.#hasAskedLate) this.#later('ask', LATE_MS, () => this.#ask())
+      this.#hasAskedLate = true
+      return
+    }
+    const doubled = 2 ** Math.min(this.#failures, MAX_DOUBLED)
+    this.#later('ask', this.#isTold ? TOLD_MS : ASK_MS * doubled, () => this.#ask())
+  }
+
+  /** Server-sent events tell of a change. As long as there are none, it asks again and again. */
   #follow() {
-    if (!this.isConnected || this.#events || !this.#isWaiting) return
+    if (this.#events) return
     const events = new EventSource(`${this.src}/events`)
     this.#events = events
+    let hasOpened = false
+    events.onopen = () => {
+      // The machine may have slept, and what is shown may be old.
+      if (hasOpened) this.#ask()
+      hasOpened = true
+    }
     events.onmessage = ({ data }) => {
-      if (JSON.parse(data).state !== this.state) this.#ask()
+      this.#isTold = true
+      if (JSON.parse(data).state === this.state) this.#askLater()
+      else this.#ask()
     }
     events.onerror = () => {
-      if (events.readyState !== EventSource.CLOSED || events !== this.#events) return
-      const poll = async () => {
-        await this.#ask()
-        if (this.#isWaiting) this.#later('poll', RETRY_MS, poll)
-      }
-      this.#later('poll', RETRY_MS, poll)
+      this.#isTold = false
+      this.#askLater()
     }
   }
 
   #say(words) {
-    this.#find('.open').hidden = true
-    this.#find('.status').textContent = words
+    const [open, status] = [this.#find('.open'), this.#find('.status')]
+    const hasFocus = open.contains(this.#root.activeElement)
+    clearTimeout(this.#timers.get('time'))
+    open.hidden = true
+    status.textContent = words
+    for (const name of ['.warning', '.copied']) this.#find(name).textContent = ''
+    if (hasFocus) status.focus()
+    this.#nameIt()
+  }
+
+  /** The page around it may be in another language. */
+  #nameIt() {
+    const group = this.#find('[role=group]')
+    group.lang = this.#texts === TEXTS.en ? 'en' : 'pt-BR'
+    group.setAttribute('aria-label', this.#texts.pay)
   }
 
   #show() {
@@ -271,6 +343,7 @@ export class VintemPix extends Base {
       this.#say(texts[charge.state] ?? texts.unavailable)
       return
     }
+    this.#nameIt()
     this.#find('.open').hidden = false
     this.#find('.status').textContent = texts.waiting
     this.#find('button').textContent = texts.copy
@@ -310,7 +383,7 @@ export class VintemPix extends Base {
     } catch {
       // A page without https has no clipboard, but can still copy what is selected.
       field.select()
-      document.execCommand('copy')
+      if (!document.execCommand('copy')) return
     }
     const button = this.#find('button')
     const texts = this.#texts
@@ -323,6 +396,11 @@ export class VintemPix extends Base {
   }
 }
 
-if (globalThis.customElements && !customElements.get('vintem-pix')) {
-  customElements.define('vintem-pix', VintemPix)
-}
+const registry = globalThis.customElements
+const known = registry?.get('vintem-pix')
+if (!known) registry?.define('vintem-pix', VintemPix)
+
+/** If the page has the script twice, that of the first. */
+const Registered = known ?? VintemPix
+
+export { Registered as VintemPix }

@@ -1,4 +1,4 @@
-/** What a charge is in. After the last five of these nothing changes any more. */
+/** What a charge is in. After `paid`, `refunded`, `canceled` and `missing` it asks no more. */
 export type PixState =
   | 'open'
   | 'checking'
@@ -18,7 +18,21 @@ export class VintemPix extends HTMLElement {
   src: string
   /** Null until the first answer. */
   readonly state: PixState | null
+
+  addEventListener(type: 'state', listener: (event: PixStateEvent) => void, options?: Options): void
+  addEventListener<K extends keyof HTMLElementEventMap>(
+    type: K,
+    listener: (event: HTMLElementEventMap[K]) => void,
+    options?: Options,
+  ): void
+  addEventListener(
+    type: string,
+    listener: EventListenerOrEventListenerObject,
+    options?: Options,
+  ): void
 }
+
+type Options = boolean | AddEventListenerOptions
 
 declare global {
   interface HTMLElementTagNameMap {

@@ -84,8 +84,9 @@ export function runChild(): void {
       watchProcess(app)
       undo.push(runWorker(app))
     } else service = await serveRequests(app, order.databaseUrl, undo, listener)
-    channel.send({ isServing: true })
+    // The process whose place it takes goes on until then.
     if (service) await loadRest()
+    channel.send({ isServing: true })
   }
 }
 

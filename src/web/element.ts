@@ -1,4 +1,4 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { readElementToken } from '../core/charges/addresses.ts'
 import { isPlayMoney } from '../core/charges/rules.ts'
 import { showAmount } from '../core/charges/view.ts'
@@ -28,13 +28,16 @@ type Shown = {
 
 /** What pages of every origin may read. Nothing else of the service is for them. */
 export function forShops(scope: FastifyInstance): void {
-  scope.addHook('onRequest', async (_request, reply) => {
+  const allow = async (_request: FastifyRequest, reply: FastifyReply) => {
     reply.headers({
       'Access-Control-Allow-Origin': '*',
       'Cross-Origin-Resource-Policy': 'cross-origin',
       'X-Content-Type-Options': 'nosniff',
     })
-  })
+  }
+  scope.addHook('onRequest', allow)
+  // Also what a limit has refused before.
+  scope.addHook('onSend', allow)
 }
 
 /** Finds what an element shows. Its token opens no page, and that of a page no element. */

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { request } from 'undici'
 import { newId, packPair } from '../../src/lib/ids.ts'
 import { type Attack, ask, type Context, networkOf, type Outside, scaled, some } from './attack.ts'
-import { makeCharges } from './shops.ts'
+import { call, makeCharges } from './shops.ts'
 
 /** Whoever has no key, or one of their own and half a request. */
 
@@ -76,7 +76,10 @@ const pages: Attack = {
     const shop = await scene.company()
     const charges = await makeCharges(scene, shop, scaled(scene, 100))
     const tokens = charges.map(({ token }) => `/pay/${token}`)
-    return { keys: [], paths: tokens.flatMap((path) => [path, `${path}/status`]) }
+    const [first] = charges
+    const { src } = await call(scene, shop, `/charge/${first!.id}/element`)
+    const own = [new URL(src).pathname, '/element.js']
+    return { keys: [], paths: [...own, ...tokens.flatMap((path) => [path, `${path}/status`])] }
   },
   send: (outside, { paths }, n) => ask(outside, { path: some(paths, n), from: networkOf(n % 100) }),
 }

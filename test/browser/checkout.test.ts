@@ -81,6 +81,15 @@ test('a page without server-sent events asks by itself, and becomes green too', 
   assert.ok(await stayed(page))
 })
 
+test('a page whose events a proxy holds back asks by itself, and becomes green too', async () => {
+  const { brCode, url } = await pixCharge()
+  const page = await open('about:blank')
+  await page.route('**/events', () => {})
+  await page.goto(url)
+  await pay(brCode)
+  await page.locator('main[data-state=paid]').waitFor()
+})
+
 longTest(
   'the payer is led to successUrl when it has been paid, and not when they come back',
   async () => {

@@ -151,6 +151,77 @@ test('another address shows another charge, and one that is unknown says so', as
   assert.deepEqual(await states(page), ['open', 'open', 'paid', 'missing'])
 })
 
+/** How often the element has asked for its charge. */
+function countAsked(page: Page): () => number {
+  let asked = 0
+  page.on('request', (request) => {
+    if (/\/element\/[^/]+$/.test(request.url())) asked += 1
+  })
+  return () => asked
+}
+
+test('it asks once at first, polls if a stream says nothing, and asks no more when removed', async () => {
+  const { src, brCode } = await makeCharge()
+  const page = await open('about:blank', { mayAsk: api.url })
+  await page.clock.install()
+  // A proxy that holds back what is streamed.
+  await page.route('**/events', () => {})
+  const asked = countAsked(page)
+  await page.goto(`${shopUrl}/?${new URLSearchParams({ src })}`)
+  await status(page).getByText('Aguardando pagamento').waitFor()
+  assert.equal(asked(), 1)
+  await pay(brCode)
+  await page.clock.runFor(3000)
+  await status(page).getByText('Pagamento confirmado').waitFor()
+  await page.clock.runFor(60_000)
+  assert.equal(asked(), 2)
+  const other = await makeCharge()
+  await page.evaluate(`document.querySelector('vintem-pix').src = ${JSON.stringify(other.src)}`)
+  await status(page).getByText('Aguardando pagamento').waitFor()
+  assert.equal(asked(), 3)
+  await page.evaluate(`document.querySelector('vintem-pix').remove()`)
+  await page.clock.runFor(60_000)
+  assert.equal(asked(), 3)
+})
+
+test('nothing of another charge or of a time before is left, and the focus stays inside', async () => {
+  const [soon, other] = [await makeCharge({ expiresIn: 100 }), await makeCharge({ amount: 777 })]
+  const page = await show(soon.src)
+  const warning = page.locator('vintem-pix .warning')
+  await warning.getByText('expira em menos de 2 minutos').waitFor({ state: 'attached' })
+  await page.getByRole('button', { name: 'Copiar código Pix' }).focus()
+  await client.post(`/charge/${soon.id}/cancel`)
+  await status(page).getByText('cancelou esta cobrança').waitFor()
+  assert.equal(await warning.textContent(), '')
+  const focused = `document.querySelector('vintem-pix').shadowRoot.activeElement.className`
+  assert.equal(await page.evaluate(focused), 'status')
+  await page.route('**/element/*', (route) => route.fulfill({ status: 503 }))
+  await page.evaluate(`document.querySelector('vintem-pix').src = ${JSON.stringify(other.src)}`)
+  await status(page).getByText('Tentando de novo').waitFor()
+  assert.equal(await amount(page), '')
+  await page.unroute('**/element/*')
+  await page.getByRole('button', { name: 'Copiar código Pix' }).waitFor()
+  assert.equal(await amount(page), 'R$ 7,77')
+})
+
+test('what a bank tells after the end is seen, and a browser that is too old shows the link', async () => {
+  const { src, brCode } = await makeCharge({ expiresIn: 60 })
+  const page = await show(src)
+  await status(page).getByText('Aguardando pagamento').waitFor()
+  api.clock.advance(61)
+  await status(page).getByText('Este Pix expirou').waitFor()
+  await pay(brCode)
+  await page.evaluate(`document.dispatchEvent(new Event('visibilitychange'))`)
+  await status(page).getByText('Não pague de novo').waitFor()
+
+  const older = await open('about:blank', { mayAsk: api.url })
+  await older.addInitScript(`delete window.CSSStyleSheet
+    addEventListener('error', (event) => event.preventDefault())`)
+  await older.goto(`${shopUrl}/guide?${new URLSearchParams({ src })}`)
+  await older.waitForFunction(`customElements.get('vintem-pix')`)
+  assert.ok(await older.getByText('Pagar com Pix').isVisible())
+})
+
 test('its token reads one charge and opens no page, and pages of other origins read nothing else', async () => {
   const { id, src } = await makeCharge()
   const token = src.split('/').at(-1)!

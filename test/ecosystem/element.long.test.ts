@@ -29,6 +29,12 @@ const PAGES: Record<string, { package: string; files: Record<string, string> }> 
     package: 'react',
     files: {
       'Pix.tsx': sampleOf('tsx'),
+      // Only compiled.
+      'plain.ts': `import '@vintem/element'
+const pix = document.querySelector('vintem-pix')!
+pix.addEventListener('state', ({ detail }) => console.log(detail.state === 'paid', pix.state))
+pix.addEventListener('click', ({ clientX }) => console.log(clientX))
+`,
       'main.tsx': `import { createRoot } from 'react-dom/client'
 import { Pix } from './Pix'
 createRoot(document.getElementById('app')!).render(<Pix src={${SRC}!} />)
