@@ -2,8 +2,17 @@
 // another script of the page does that itself.
 const { live, state } = document.querySelector('main').dataset
 
+// A form that is sent brings a page with what it has done, which loading this one would prevent.
+let isSending = false
+addEventListener('submit', (event) => {
+  isSending = !event.defaultPrevented && !event.submitter?.hasAttribute('data-download')
+})
+addEventListener('pageshow', () => {
+  isSending = false
+})
+
 const become = (now) => {
-  if (now === state) return
+  if (isSending || now === state) return
   const event = new CustomEvent('become', { detail: now, cancelable: true })
   if (document.dispatchEvent(event)) location.replace(location.pathname)
 }

@@ -116,6 +116,28 @@ test('the page of an open charge shows by itself that it was paid', async () => 
   await isFine(page)
 })
 
+test('a form that is sent shows what it has done, also if the page hears of it first', async () => {
+  const { open, client, show } = await enter({}, 'pt')
+  const page = await show(`/charges/${open.id}`)
+  const heard = new Promise<void>((resolve) => page.exposeFunction('hear', resolve))
+  await page.addInitScript(`
+    const Plain = EventSource
+    window.EventSource = class extends Plain {
+      constructor(url) {
+        super(url)
+        this.addEventListener('message', ({ data }) => data.includes('paid') && hear())
+      }
+    }`)
+  await page.route('**/simulate', async (route) => {
+    await client.post(`/charge/${open.id}/simulate-payment`)
+    await heard
+    await route.continue()
+  })
+  await page.reload()
+  await button(page, 'Simular pagamento').click()
+  await page.getByText('Pagamento simulado.').waitFor()
+})
+
 test('without scripts everything can be done too', async () => {
   const { open, show } = await enter({ javaScript: false, ...PHONE }, 'pt')
   const page = await show('/charges')
