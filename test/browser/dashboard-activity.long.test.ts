@@ -51,6 +51,9 @@ for (const visit of SIZES) {
       await useSessionIn(context, api, owner)
       const page = await open(`${api.url}${owner.home}/settings/activity`)
       await isAccessible(page)
+      await page
+        .getByRole('link', { name: language === 'pt' ? /chaves de API/ : /Show API keys/ })
+        .click()
       await fitsTheWindow(page)
       await showsAsText(page, INJECTION)
       await page

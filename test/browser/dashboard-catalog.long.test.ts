@@ -60,7 +60,7 @@ test('without JavaScript a customer is found and charged', async () => {
   await makeCustomer(client, { name: 'Carla Dias' })
   await page.getByLabel('Valor em reais').fill('1.019,90')
   await page.getByLabel(/Buscar cliente/).fill('carla')
-  await page.getByRole('button', { name: 'Buscar' }).click()
+  await page.getByRole('button', { name: 'Buscar', exact: true }).click()
   assert.equal(await page.getByLabel('Carla Dias').isChecked(), true)
   assert.equal(await page.getByLabel('Nome', { exact: true }).isVisible(), false)
   assert.equal(await page.getByLabel('Valor em reais').inputValue(), '1.019,90')

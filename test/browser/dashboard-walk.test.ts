@@ -43,7 +43,7 @@ const WALKS: Walk[] = isLong
 const OTHERS_WORDS = /[@_]|.{30}/
 
 /** What a browser saves instead of showing it. */
-const isFile = (path: string) => path.endsWith('.csv') || path.includes('/files/')
+const isFile = (path: string) => /\.(csv|ofx)$/.test(path) || path.includes('/files/')
 
 /** Unless it is `npm run test:pages`, those of the menu only. */
 const pages = ROUTES.filter(
