@@ -13,6 +13,13 @@ import { RETRY_S } from '../../src/core/deliveries/rules.ts'
 import { ExternalId, LONG_PAGE_SIZE } from '../../src/core/fields.ts'
 import { REFUND_DAYS } from '../../src/core/refunds/rules.ts'
 import {
+  MAX_LIFETIME_S as LONGEST_SANDBOX_S,
+  MAX_SANDBOXES,
+  NEW_SANDBOX_S,
+  NEW_SANDBOXES,
+  MIN_LIFETIME_S as SHORTEST_SANDBOX_S,
+} from '../../src/core/sandboxes/rules.ts'
+import {
   DEACTIVATE_AFTER_MS,
   FAILURES_BEFORE_PAUSE,
   OVERLAP_MS,
@@ -92,6 +99,9 @@ const EXPECTED: (number | string)[][] = [
   [FAILURES_BEFORE_PAUSE],
   [DEACTIVATE_AFTER_MS / 1000 / DAY_S],
   [OVERLAP_MS / 3_600_000],
+  [MAX_SANDBOXES],
+  [SHORTEST_SANDBOX_S, LONGEST_SANDBOX_S / 3600],
+  [1, NEW_SANDBOX_S, NEW_SANDBOXES],
   [],
   [option('DELIVERY_RETENTION_DAYS')],
   [constant('src/core/request-log/rules.ts', 'KEPT_MS')],

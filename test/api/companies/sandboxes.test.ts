@@ -4,7 +4,7 @@ import type { FullApp } from '../../../src/core/full-app.ts'
 import { addSandboxPerson } from '../../../src/core/people/sandbox.ts'
 import { appsOf } from '../../../src/core/places/front.ts'
 import { removeSandboxes } from '../../../src/core/sandbox-companies.ts'
-import { MAX_SANDBOXES } from '../../../src/core/sandboxes/rules.ts'
+import { MAX_SANDBOXES, NEW_SANDBOX_S, NEW_SANDBOXES } from '../../../src/core/sandboxes/rules.ts'
 import { LATEST } from '../../../src/versions/history.ts'
 import { type Client, caller, payer, startApi, type TestApi } from '../../support/api.ts'
 import { CLOCK } from '../../support/clocks.ts'
@@ -126,7 +126,7 @@ test('a company has few at once, those of its sandboxes and those asked for at o
   await make(client)
 })
 
-test('they are made slowly from an address and by a company', async () => {
+test('they are made slowly from an address', async () => {
   const limited = await startApi({ RATE_LIMIT: '1000', RATE_LIMIT_BURST: '1000' })
   const [one, other] = [await limited.client(), await limited.client()]
   const statuses = []
@@ -136,6 +136,26 @@ test('they are made slowly from an address and by a company', async () => {
     if (reply.status === 429) assert.match(reply.headers.get('retry-after')!, /^\d+$/)
   }
   assert.deepEqual(statuses, [...Array(MAX_SANDBOXES).fill(201), 429])
+})
+
+test('they are made slowly by a company, from however many addresses', async () => {
+  const limited = await startApi({
+    RATE_LIMIT: '1000',
+    RATE_LIMIT_BURST: '1000',
+    TRUSTED_PROXIES: '127.0.0.1',
+  })
+  const [one, other] = [await limited.client(), await limited.client()]
+  const from = (n: number) => ({ headers: { 'X-Forwarded-For': `203.0.113.${n}` } })
+  for (let n = 1; n <= NEW_SANDBOXES; n += 1) {
+    const made = dataOf(await one.call('POST', SANDBOX, from(n)))
+    // What is deleted at once is not what the company has too many of.
+    const deleted = await withKey(made.apiKey, limited)('DELETE', SANDBOX)
+    assert.equal(deleted.status, 200)
+  }
+  const refused = await one.call('POST', SANDBOX, from(NEW_SANDBOXES + 1))
+  assert.deepEqual([refused.status, codeOf(refused)], [429, 'rate_limited'])
+  assert.ok(Number(refused.headers.get('retry-after')) <= NEW_SANDBOX_S)
+  assert.equal((await other.call('POST', SANDBOX, from(1))).status, 201)
 })
 
 test('deleted, it stops at once, the request can be repeated, and its key ends', async () => {
