@@ -74,6 +74,31 @@ test('every link between documents leads to a file, and no decision is named tha
   assert.deepEqual(gone, [])
 })
 
+/** Who reads the guides of a server, or of the last release, has no clone. */
+const NOT_INSTALLABLE =
+  /not (?:yet )?on\s+npm|on\s+npm\s+yet|não est(?:á|ão)\s+no\s+npm|(?:never run|nunca rode) `npx vintem|client:build/
+
+test('no page says that a package cannot be installed, and the first command needs no clone', () => {
+  const pages = globSync(['README*.md', 'docs/**/*.md', '{packages,scripts}/*/README.md'], {
+    cwd: ROOT,
+    exclude: ['docs/decisions/**'],
+  })
+  assert.deepEqual(
+    pages.filter((path) => NOT_INSTALLABLE.test(textOf(path))),
+    [],
+  )
+  for (const path of [
+    'README.md',
+    'README.pt-BR.md',
+    'docs/introduction.md',
+    'docs/pt/introduction.md',
+  ]) {
+    const [, first] = /```sh\n([\s\S]*?)```/.exec(textOf(path))!
+    assert.equal(first, 'npx vintem start\n', path)
+    assert.ok(textOf(path).includes('`npm install @vintem/client`'), path)
+  }
+})
+
 test('the list of decisions has all of them', () => {
   const list = textOf('docs/decisions/README.md')
   assert.deepEqual(

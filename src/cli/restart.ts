@@ -32,7 +32,7 @@ function requireServer(server: Running | null, { dataDir, processes, local }: Co
   if (!server && processes === 1 && !local) throw new Refusal(ONE)
   if (!server) {
     throw new Refusal(
-      `No server runs on this machine with DATA_DIR ${dataDir}. Start one with npm start.`,
+      `No server runs on this machine with DATA_DIR ${dataDir}. Start one with vintem start.`,
     )
   }
   if (server.processes === undefined) {
