@@ -38,6 +38,16 @@ test('every path that the architecture page and the decision records name exists
   assert.deepEqual(missing, [])
 })
 
+test('the architecture page names every package', () => {
+  const page = textOf('docs/architecture.md')
+  const folders = globSync('packages/*', { cwd: ROOT })
+  assert.ok(folders.length > 5)
+  assert.deepEqual(
+    folders.filter((folder) => !page.includes(`\`${folder}/\``)),
+    [],
+  )
+})
+
 test('every constant that a decision record names with a file is in that file', () => {
   const named = records.flatMap((page) => [...textOf(page).matchAll(NAMED_CONSTANT)])
   assert.ok(named.length > 30)
@@ -50,18 +60,61 @@ test('every constant that a decision record names with a file is in that file', 
   )
 })
 
-test('every link between documents leads to a file, and no decision is named that is gone', () => {
-  // The changelog names what there was at its time.
-  const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: ROOT }).filter(
-    (path) => path !== 'CHANGELOG.md',
+// The changelog names what there was at its time.
+const pages = globSync(['*.md', 'docs/**/*.md', 'packages/*/*.md'], { cwd: ROOT }).filter(
+  (path) => path !== 'CHANGELOG.md',
+)
+
+/** Every link from one document to another, as GitHub resolves it. */
+const links = pages.flatMap((page) =>
+  [...textOf(page).matchAll(/\]\((?!https?:|mailto:|\/)([^)#\s]*)(?:#([^)\s]+))?[^)]*\)/g)].map(
+    ([, path, anchor]) => ({
+      page,
+      target: path ? join(dirname(page), path) : page,
+      anchor,
+      text: `${page} → ${path}${anchor === undefined ? '' : `#${anchor}`}`,
+    }),
+  ),
+)
+const textsOf = (list: typeof links) => list.map(({ text }) => text)
+
+/** The anchors of the headings of a page, as GitHub names them. */
+const anchorsOf = (page: string): string[] =>
+  [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .replace(/\]\([^)]*\)/g, '')
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
   )
-  const broken = pages.flatMap((page) =>
-    [...textOf(page).matchAll(/\]\((?!https?:|mailto:|#|\/)([^)#\s]+)[^)]*\)/g)]
-      .map(([, target]) => join(dirname(page), target!))
-      .filter((target) => !existsSync(join(ROOT, target)))
-      .map((target) => `${page} → ${target}`),
+
+test('every link between documents leads to a file, and to a heading of it', () => {
+  assert.deepEqual(textsOf(links.filter(({ target }) => !existsSync(join(ROOT, target)))), [])
+  const lost = links.filter(
+    ({ target, anchor }) =>
+      anchor !== undefined && !anchorsOf(target).includes(decodeURIComponent(anchor)),
   )
-  assert.deepEqual(broken, [])
+  assert.deepEqual(textsOf(lost), [])
+})
+
+test('a page in Portuguese leads to pages in Portuguese', () => {
+  const portugueseOf = (path: string) =>
+    path === 'packages/client/README.md'
+      ? 'docs/pt/guides/client.md'
+      : path.replace(/^docs\/(?!pt\/)/, 'docs/pt/')
+  const foreign = links.filter(({ page, target }) => {
+    const other = portugueseOf(target)
+    return (
+      /^docs\/pt\/|pt-BR/.test(page) &&
+      other !== target &&
+      target.endsWith('.md') &&
+      existsSync(join(ROOT, other))
+    )
+  })
+  assert.deepEqual(textsOf(foreign), [])
+})
+
+test('no decision is named that is gone', () => {
   const numbers = new Set(records.map((path) => Number(/(\d{4})-/.exec(path)![1])))
   const code = globSync('{src,test,bench,scripts,packages}/**/*.{ts,mjs}', { cwd: ROOT })
   const gone = [...pages, ...code]

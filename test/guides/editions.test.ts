@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { type Edition, type Guide, readLibrary } from '../../src/web/guides/library.ts'
 
-/** What has to be there in both languages. */
-const IN_BOTH = /^(introduction|start|guides\/.*|concepts\/.*)\.md$/
+/** What has to be there in both languages: that of the client is served as a guide too. */
+const IN_BOTH =
+  /^(introduction|start|runbooks|guides\/.*|concepts\/.*|\.\.\/packages\/client\/README)\.md$/
 /** Headings that are names. */
 const NAMES = ['Woovi, OpenPix', 'Banco do Brasil']
 

@@ -78,6 +78,16 @@ async function takesOurs(language: Language): Promise<void> {
 
 /** Functions to copy, which are given letters as JSON, and give the event of each that is ours. */
 const OTHERS = readFileSync(join(ROOT, 'docs/guides/other-languages.md'), 'utf8')
+/** More is not copied, but installed. */
+const MAX_LINES = 30
+
+test('the functions to copy are short', () => {
+  const lengths = ['In Python', 'In PHP'].map(
+    (heading) => blockOf(heading, OTHERS).trim().split('\n').length,
+  )
+  assert.ok(Math.max(...lengths) <= MAX_LINES, `${lengths} lines`)
+})
+
 const SECRETS = [makeSecret(), makeSecret()] as const
 const LETTERS = letters(SECRETS[1])
 const asked = LETTERS.map(({ headers, text = body }) => ({ headers, body: text }))
