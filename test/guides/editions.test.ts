@@ -4,7 +4,7 @@ import { type Edition, type Guide, readLibrary } from '../../src/web/guides/libr
 
 /** What has to be there in both languages: that of the client is served as a guide too. */
 const IN_BOTH =
-  /^(introduction|start|operating|runbooks|guides\/.*|concepts\/.*|\.\.\/packages\/client\/README)\.md$/
+  /^(introduction|start|operating|runbooks|(guides|concepts)\/.*|.*client\/README)\.md$/
 /** Headings that are names. */
 const NAMES = ['Woovi, OpenPix', 'Banco do Brasil']
 
