@@ -94,6 +94,7 @@ test('a request with a mistake names it and makes nothing', async () => {
     [[good, { ...wanted(2), taxId: '1' }], /companies\[1\]\.taxId: must be a CPF/],
     [[good, { ...wanted(2), mode: 'live' }], /companies\[1\]\.pixKey: a live company needs one/],
     [[good, { ...wanted(2), place: 3 }], /companies\[1\]\.place: there are the places 1 to 2/],
+    [[good, { ...wanted(2), id: 'typo' }], /companies\[1\]\.id: must be a UUID/],
     [[good, { ...wanted(2), id: good.id }], /two of them have the same id/],
     [[good, { ...wanted(2), pixkey: 'a' }], /companies\[1\]\.pixkey: is not a field/],
     [Array.from({ length: 101 }, (_, n) => wanted(n)), /companies: /],
@@ -104,6 +105,38 @@ test('a request with a mistake names it and makes nothing', async () => {
     assert.match(errors.map(({ description }) => description).join(), expected)
   }
   assert.equal((await make([good])).data[0]!.isNew, true)
+})
+
+test('a request with an id that is none changes nothing', async () => {
+  const [made] = (await make([wanted(1)])).data
+  const { companyId, key } = made!
+  const bodies: [string, object, RegExp][] = [
+    ['/companies/suspend', { ids: [companyId, 'typo'] }, /ids\[1\]: must be a UUID/],
+    ['/companies/resume', { ids: ['typo'] }, /ids\[0\]: must be a UUID/],
+    [
+      '/keys',
+      { keys: [companyId, 'typo'].map((id) => ({ companyId: id, name: 'x' })) },
+      /keys\[1\]\.companyId: must be a UUID/,
+    ],
+    [
+      '/keys/revoke',
+      { keys: [key!.id, 'typo'].map((id) => ({ companyId, id })) },
+      /keys\[1\]\.id: must be a UUID/,
+    ],
+  ]
+  for (const [path, body, expected] of bodies) {
+    const { status, errors } = await ask('POST', path, body)
+    assert.equal(status, 400, path)
+    assert.match(errors[0]!.description, expected)
+  }
+  for (const path of ['/companies?after=typo', '/keys?companyId=typo']) {
+    const { status, errors } = await ask('GET', path)
+    assert.equal(status, 400, path)
+    assert.match(errors[0]!.description, /must be a UUID/)
+  }
+  assert.equal(await charge(key!.text), 201, 'neither suspended nor revoked')
+  const listed = await ask<unknown[]>('GET', `/keys?companyId=${companyId}`)
+  assert.equal(listed.data.length, 1)
 })
 
 test('companies are suspended and resumed together, at once, with an entry in their logs', async () => {
