@@ -355,7 +355,7 @@ export async function sumWithoutApproval(tx: Tx, companyId: Uuid, since: Date): 
   return toCents(row!.sum)
 }
 
-/** Called in the transaction that starts the withdrawal. No time is enough: the approval must come. */
+/** Called in the transaction that starts the withdrawal. However long it waits, it must come. */
 export async function requireApproval(tx: Tx, companyId: Uuid, id: Uuid): Promise<void> {
   await tx.query({
     text: `update withdrawals set needs_approval = true, held_until = null
