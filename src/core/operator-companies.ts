@@ -1,4 +1,4 @@
-import type { Database, Tx } from '../db/database.ts'
+import type { Act, Database, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { LATEST } from '../versions/history.ts'
 import { recordActivity } from './activity/record.ts'
@@ -8,6 +8,7 @@ import { waitUntilApplied } from './companies/announce.ts'
 import { createCompany, createKey, revokeKey } from './companies/commands.ts'
 import { type NewCompany, SCOPES, type Scope } from './companies/rules.ts'
 import { findCompany } from './companies/store.ts'
+import { type IdempotencyRef, runOnce } from './idempotency.ts'
 import { changeSuspension } from './operator/commands.ts'
 import { mailNewKey } from './people/owner-mails.ts'
 import { askAll } from './places/across.ts'
@@ -115,16 +116,20 @@ export type MadeKey = { companyId: Uuid } & (
   | { status: 'unknown' }
 )
 
-/** Makes a key of a company, and writes to its owners if the key can move money. */
+/**
+ * Makes a key of a company, and writes to its owners if the key can move money. If it is asked for
+ * again with the same `once`, returns the key of the first time, with its text.
+ */
 export async function makeKey(
   app: OperatorApp,
   { companyId, name, scopes = SCOPES }: WantedKey,
   author: Author,
+  once: IdempotencyRef | null = null,
 ): Promise<MadeKey> {
   const home = await app.places.find(companyId)
   if (!home) return { companyId, status: 'unknown' }
   const now = app.systemClock.now()
-  return home.db.transaction(async (tx, control) => {
+  const make: Act<MadeKey> = async (tx, control) => {
     const company = await findCompany(tx, companyId)
     if (!company) return { companyId, status: 'unknown' }
     const key = await createKey(tx, app.vault, company, { name, scopes }, now)
@@ -135,7 +140,9 @@ export async function makeKey(
       details: { name, scopes: [...scopes] },
     })
     return { companyId, status: 'created', ...key }
-  })
+  }
+  if (!once) return home.db.transaction(make)
+  return runOnce(home.db, app.vault, { companyId, ...once }, now, make)
 }
 
 export type RevokedKey = { companyId: Uuid; id: Uuid; status: 'revoked' | 'unknown' }

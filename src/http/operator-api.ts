@@ -3,9 +3,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import Type, { type Static, type TObject, type TSchema } from 'typebox'
 import type { Author } from '../core/activity/rules.ts'
 import { companyFaults, SCOPES } from '../core/companies/rules.ts'
-import { listKeys } from '../core/companies/store.ts'
+import { listAllKeys } from '../core/companies/store.ts'
 import { Email, ShortText, TaxId } from '../core/fields.ts'
 import type { FullFront } from '../core/full-app.ts'
+import { guardOfPart, type IdempotencyRef } from '../core/idempotency.ts'
 import { listForOperator } from '../core/operator/companies-store.ts'
 import {
   type MadeCompany,
@@ -17,12 +18,13 @@ import {
   suspendCompanies,
   type WantedCompany,
 } from '../core/operator-companies.ts'
-import { descending, listOfAll } from '../core/places/across.ts'
+import { ascending, descending, listOfAll } from '../core/places/across.ts'
 import { clientName } from '../lib/client-name.ts'
 import { type FairQueue, inSlot } from '../lib/fair-queue.ts'
 import { limitFailures } from '../lib/limits.ts'
 import { invalid, problem } from '../lib/problems.ts'
 import { VERSION_NAMES } from '../versions/history.ts'
+import { readKey } from './idempotency.ts'
 import { inputReader } from './input.ts'
 import { serializerOf } from './serializer.ts'
 
@@ -77,11 +79,17 @@ const ListQuery = Type.Object({
 
 const Key = Type.Object({
   id: Type.String(),
+  companyId: Type.String(),
   name: Type.String(),
   scopes: Type.Array(Type.String()),
   createdAt: Moment,
   lastUsedAt: Type.Optional(Moment),
   revokedAt: Type.Optional(Moment),
+})
+const KeysQuery = Type.Object({
+  companyId: Type.Optional(Id),
+  after: Type.Optional(Id),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MOST })),
 })
 const KeyOf = Type.Object({ companyId: Id, id: Id })
 const WantedKeys = Type.Object({
@@ -93,7 +101,8 @@ const WantedKeys = Type.Object({
 
 const Changed = Type.Array(Type.Object({ companyId: Type.String(), status: Type.String() }))
 
-type Given = { body: never; query: never; params: never }
+/** `once` is the Idempotency-Key of the request, if it has one. */
+type Given = { body: never; query: never; params: never; once: IdempotencyRef | null }
 
 /** An operation of whoever runs the installation. It is about all companies. */
 type Operation = {
@@ -177,12 +186,17 @@ const suspending =
 
 const small = (ids: string[]): string[] => [...new Set(ids.map((id) => id.toLowerCase()))]
 
-async function listKeysOf(app: FullFront, { query }: { query: { companyId: string } }) {
-  const companyId = query.companyId.toLowerCase()
-  const home = await app.places.find(companyId)
-  const keys = home ? await listKeys(home.db, companyId) : []
-  return keys.map(({ id, name, scopes, createdAt, lastUsedAt, revokedAt }) => ({
+async function listKeys(app: FullFront, { query }: { query: Static<typeof KeysQuery> }) {
+  const companyId = query.companyId?.toLowerCase() ?? null
+  const part = { limit: query.limit ?? MOST, after: query.after ?? null }
+  const keys = await listOfAll(app, (db) => listAllKeys(db, companyId, part), {
+    companyOf: (key) => key.companyId,
+    compare: ascending(({ id }) => id),
+    limit: part.limit,
+  })
+  return keys.map(({ id, companyId, name, scopes, createdAt, lastUsedAt, revokedAt }) => ({
     id,
+    companyId,
     name,
     scopes,
     createdAt: createdAt.toISOString(),
@@ -190,14 +204,17 @@ async function listKeysOf(app: FullFront, { query }: { query: { companyId: strin
   }))
 }
 
+/** Each key is a part of the request, so that what is sent again makes only what is missing. */
 async function makeKeys(
   app: FullFront,
-  { body }: { body: Static<typeof WantedKeys> },
+  { body, once }: Pick<Given, 'once'> & { body: Static<typeof WantedKeys> },
   author: Author,
 ): Promise<MadeKey[]> {
   const made: MadeKey[] = []
-  for (const { companyId, ...key } of body.keys) {
-    made.push(await makeKey(app, { companyId: companyId.toLowerCase(), ...key }, author))
+  for (const [i, { companyId, ...key }] of body.keys.entries()) {
+    const wanted = { companyId: companyId.toLowerCase(), ...key }
+    const own = once && guardOfPart(app.vault, once, String(i))
+    made.push(await makeKey(app, wanted, author, own))
   }
   return made
 }
@@ -257,10 +274,10 @@ export const OPERATIONS: Operation[] = [
   {
     method: 'GET',
     path: '/keys',
-    query: Type.Object({ companyId: Id }),
+    query: KeysQuery,
     data: Type.Array(Key),
     message: 'Keys.',
-    act: listKeysOf,
+    act: listKeys,
   },
   {
     method: 'POST',
@@ -328,15 +345,18 @@ function requireNoWait(wait_s: number): void {
 /** One after the other, because each may make a hundred records, and companies have to work. */
 function handlerOf(
   app: FullFront,
-  { query, body, data, message, act }: Operation,
+  { path, query, body, data, message, act }: Operation,
   slots: FairQueue,
 ) {
   const refused = 'a field of this operation'
   const read = inputReader({ ...(query && { query }), ...(body && { body }), refused })
   const serialize = serializerOf(data)
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const { body, query } = read(request)
-    const given = { body, query, params: request.params } as Given
+    const { body, query, sent } = read(request)
+    const key = readKey(request.raw)
+    const fingerprint = () => app.vault.fingerprint([path, JSON.stringify(sent)])
+    const once = key === null ? null : { key: `operator:${key}`, fingerprint: fingerprint() }
+    const given = { body, query, params: request.params, once } as Given
     const run = () => act(app, given, authorOf(request))
     const done = await inSlot(slots, 'operator', { most_ms: WAIT_MS, late: tooMany }, run)
     const { version } = request

@@ -1,4 +1,5 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { isUuid } from '../lib/ids.ts'
 import { allInvalid } from '../lib/problems.ts'
 import { isLocalDate } from '../pix/local-time.ts'
 import { plainPixKey } from '../pix/pix-key.ts'
@@ -15,7 +16,13 @@ const options = {
   meta: false,
   validateSchema: false,
   code: { regExp: boundedExpression },
+  logger: { log: refuse, warn: refuse, error: refuse },
 } as const
+/** Without this a format that is not known lets everything pass, and only a log says so. */
+function refuse(...words: unknown[]): never {
+  throw new Error(words.join(' '))
+}
+
 const bodies = new Ajv(options)
 const queries = new Ajv({ ...options, coerceTypes: true })
 
@@ -43,6 +50,7 @@ const FORMATS = {
   date: isLocalDate,
   'day-or-time': (text: string) => isLocalDate(text) || isDateTime(text),
   'http-url': URL.canParse,
+  uuid: (text: string) => isUuid(text.toLowerCase()),
   'pix-key': (text: string) => plainPixKey(text) !== null,
 }
 for (const ajv of [bodies, queries]) {

@@ -15,8 +15,9 @@ async function ask<T>(
   path: string,
   body?: unknown,
   key: string | null = OPERATOR_KEY,
+  once: Record<string, string> = {},
 ): Promise<Reply<T>> {
-  const headers = key === null ? {} : { 'X-API-KEY': key }
+  const headers = key === null ? {} : { 'X-API-KEY': key, ...once }
   const { status, body: answer } = await api.call(method, OPERATOR_API + path, {
     json: body,
     headers,
@@ -94,6 +95,7 @@ test('a request with a mistake names it and makes nothing', async () => {
     [[good, { ...wanted(2), taxId: '1' }], /companies\[1\]\.taxId: must be a CPF/],
     [[good, { ...wanted(2), mode: 'live' }], /companies\[1\]\.pixKey: a live company needs one/],
     [[good, { ...wanted(2), place: 3 }], /companies\[1\]\.place: there are the places 1 to 2/],
+    [[good, { ...wanted(2), id: 'typo' }], /companies\[1\]\.id: must be a UUID/],
     [[good, { ...wanted(2), id: good.id }], /two of them have the same id/],
     [[good, { ...wanted(2), pixkey: 'a' }], /companies\[1\]\.pixkey: is not a field/],
     [Array.from({ length: 101 }, (_, n) => wanted(n)), /companies: /],
@@ -104,6 +106,38 @@ test('a request with a mistake names it and makes nothing', async () => {
     assert.match(errors.map(({ description }) => description).join(), expected)
   }
   assert.equal((await make([good])).data[0]!.isNew, true)
+})
+
+test('a request with an id that is none changes nothing', async () => {
+  const [made] = (await make([wanted(1)])).data
+  const { companyId, key } = made!
+  const bodies: [string, object, RegExp][] = [
+    ['/companies/suspend', { ids: [companyId, 'typo'] }, /ids\[1\]: must be a UUID/],
+    ['/companies/resume', { ids: ['typo'] }, /ids\[0\]: must be a UUID/],
+    [
+      '/keys',
+      { keys: [companyId, 'typo'].map((id) => ({ companyId: id, name: 'x' })) },
+      /keys\[1\]\.companyId: must be a UUID/,
+    ],
+    [
+      '/keys/revoke',
+      { keys: [key!.id, 'typo'].map((id) => ({ companyId, id })) },
+      /keys\[1\]\.id: must be a UUID/,
+    ],
+  ]
+  for (const [path, body, expected] of bodies) {
+    const { status, errors } = await ask('POST', path, body)
+    assert.equal(status, 400, path)
+    assert.match(errors[0]!.description, expected)
+  }
+  for (const path of ['/companies?after=typo', '/keys?companyId=typo']) {
+    const { status, errors } = await ask('GET', path)
+    assert.equal(status, 400, path)
+    assert.match(errors[0]!.description, /must be a UUID/)
+  }
+  assert.equal(await charge(key!.text), 201, 'neither suspended nor revoked')
+  const listed = await ask<unknown[]>('GET', `/keys?companyId=${companyId}`)
+  assert.equal(listed.data.length, 1)
 })
 
 test('companies are suspended and resumed together, at once, with an entry in their logs', async () => {
@@ -173,4 +207,49 @@ test('keys are made, listed and revoked together; owners learn of those that mov
   assert.equal(await read(keys[0]!.text), 401, 'at once')
   const after = await ask<{ revokedAt?: string }[]>('GET', `/keys?companyId=${one}`)
   assert.ok(after.data[1]!.revokedAt)
+})
+
+test('keys that are asked for again with the same Idempotency-Key are made once', async () => {
+  const companies = (
+    await make([
+      { ...wanted(1), place: 1 },
+      { ...wanted(2), place: 2 },
+    ])
+  ).data
+  const ids = companies.map(({ companyId }) => companyId)
+  const keys = [...ids, ids[0]].map((companyId) => ({ companyId, name: 'once' }))
+  const send = (wanted: object[], key = 'a key of the operator') =>
+    ask<{ id: Uuid; text: string }[]>('POST', '/keys', { keys: wanted }, OPERATOR_KEY, {
+      'Idempotency-Key': key,
+    })
+  const [one, two] = await Promise.all([send(keys), send(keys)])
+  assert.equal(new Set(one.data.map(({ text }) => text)).size, 3)
+  assert.deepEqual(two.data, one.data)
+  const other = await send(keys.map((key) => ({ ...key, name: 'other' })))
+  assert.deepEqual([other.status, other.errors[0]!.code], [422, 'idempotency_key_reused'])
+  assert.equal((await send(keys, 'ü')).status, 400)
+  assert.notEqual((await send(keys, 'another')).data[0]!.id, one.data[0]!.id)
+})
+
+test('the keys of all companies are listed by the hundred', async () => {
+  const companies = (
+    await make([
+      { ...wanted(1), place: 1 },
+      { ...wanted(2), place: 2 },
+    ])
+  ).data
+  type Listed = { id: Uuid; companyId: Uuid }
+  const listed: Listed[] = []
+  for (let after = ''; ; after = `&after=${listed.at(-1)!.id}`) {
+    const { data } = await ask<Listed[]>('GET', `/keys?limit=50${after}`)
+    if (data.length === 0) break
+    listed.push(...data)
+  }
+  const known = new Set(listed.map(({ id }) => id))
+  assert.equal(known.size, listed.length)
+  for (const { companyId, key } of companies) {
+    assert.ok(listed.some((one) => one.id === key!.id && one.companyId === companyId))
+  }
+  const ids = listed.map(({ id }) => id)
+  assert.deepEqual(ids, ids.toSorted())
 })

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { suffixOf } from '../../src/lib/ids.ts'
+import { createKey, revokeKey } from '../../src/core/companies/commands.ts'
+import { newId, suffixOf } from '../../src/lib/ids.ts'
 import { OPERATOR_ROUTES } from '../../src/web/operator/routes.ts'
 import { payer, startApi, type TestApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
@@ -10,6 +11,7 @@ import { pathFor } from './paths.ts'
 import { makeTrouble, PAYER } from './trouble.ts'
 
 const api: TestApi = await startApi()
+
 const client = await api.client({ name: 'Padaria do Norte' })
 const operator = await signIn(api, client.company, {
   role: null,
@@ -230,7 +232,7 @@ test('keys are made for picked companies, shown once, listed and revoked by the 
   const asked = await operator.get(`${page}/keys/revoke?id=${picked}`)
   assert.match(asked.text, /Revogar 1 chave de Sapataria A\?/)
   const other = await operator.post(`//operator/companies/${ids[1]}/keys/revoke`, { ids: picked })
-  assert.equal(other.location, `/operator/companies/${ids[1]}?done=revoke`)
+  assert.equal(other.location, `/operator/companies/${ids[1]}?done=no-key`)
   assert.equal(await list(), 200, 'a key of another company stays')
   const done = await operator.post(`${page}/keys/revoke`, { ids: picked })
   assert.equal(done.location, `${page.slice(1)}?done=revoke`)
@@ -238,4 +240,52 @@ test('keys are made for picked companies, shown once, listed and revoked by the 
   assert.match((await operator.get(page)).text, /Revogada/)
   const none = await operator.get(`${page}/keys/revoke`)
   assert.equal(none.location, `${page.slice(1)}?done=no-key`)
+})
+
+test('every key that works can be seen and revoked, however many a company has had', async () => {
+  const { company } = await api.client({ name: 'Chaveiro' })
+  const { db, vault } = api.app
+  const now = api.clock.now()
+  await db.transaction(async (tx) => {
+    for (const i of Array(24).keys()) await createKey(tx, vault, company, { name: `old ${i}` }, now)
+    for (const _ of Array(101)) {
+      const { id } = await createKey(tx, vault, company, { name: 'gone' }, now)
+      await revokeKey(tx, company.id, id, now)
+    }
+  })
+  const page = `//operator/companies/${suffixOf(company.id)}`
+  const picked: string[] = []
+  for (let next: string | undefined = page.slice(1); next; ) {
+    const { text } = await operator.get(`/${next}`)
+    const found = [...text.matchAll(/name="id" value="(\w+)" aria-label="Selecionar old/g)]
+    if (found.length === 0) break
+    picked.push(...found.map(([, id]) => id!))
+    next = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
+  }
+  assert.equal(new Set(picked).size, 24)
+  const asked = await operator.get(`${page}/keys/revoke?id=${picked.join('&id=')}`)
+  assert.match(asked.text, /Revogar 24 chaves de Chaveiro\?/)
+  const revoke = () => operator.post(`${page}/keys/revoke`, { ids: picked.join(' ') })
+  assert.match((await revoke()).location!, /done=revoke$/)
+  const works = `select id from api_keys
+    where company_id = $1 and name like 'old%' and revoked_at is null`
+  assert.equal((await api.rows(works, [company.id])).length, 0)
+  assert.match((await revoke()).location!, /done=no-key$/)
+})
+
+test('a form for keys that is sent twice makes one key, and shows it again', async () => {
+  const both = [await api.client(), await api.client()].map(({ company }) => company.id)
+  const form = {
+    ids: both.map(suffixOf).join(' '),
+    name: 'Twice',
+    'payments:read': 'on',
+    once: suffixOf(newId()),
+  }
+  const send = () => operator.post('//operator/companies/picked/keys', form)
+  const replies = await Promise.all([send(), send()])
+  const shown = replies.map(({ text }) => [...text.matchAll(/vk_sandbox_\w+/g)].map(String))
+  assert.equal(shown[0]!.length, 2)
+  assert.deepEqual(shown[1], shown[0])
+  const made = 'select id from api_keys where company_id = any ($1::uuid[]) and name = $2'
+  assert.equal((await api.rows(made, [both, form.name])).length, 2)
 })

@@ -30,6 +30,8 @@ export type MemberOptions = {
   byLink?: boolean
   isOperator?: boolean
   name?: string
+  /** Since when they are a member; without it, since now. */
+  since?: Date
 }
 
 let count = 0
@@ -58,7 +60,7 @@ export async function signIn(
     updatedAt: now,
   }
   await insertPerson(db.control, person)
-  if (role) await setMembership(db.control, company.id, person.id, role, now)
+  if (role) await setMembership(db.control, company.id, person.id, role, options.since ?? now)
   const origin = { address: '127.0.0.1', device: 'test' }
   const proof = { isConfirmed, hasSecondFactor, byLink: options.byLink ?? false }
   const { session, token } = await startSession(db.control, vault, person.id, origin, proof, now)

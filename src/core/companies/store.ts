@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Cleaned } from '../../../packages/images/src/cleaned-image.ts'
-import { companyTableOf, tableOf } from '../../db/columns.ts'
+import { companyTableOf, type Part, tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { ChangeableField } from './changes.ts'
@@ -227,6 +227,49 @@ export async function insertKey(
            values ($1, $2, $3, $4, $5, $6)`,
     values: [key.companyId, key.id, key.name, key.hash, key.scopes, key.createdAt],
   })
+}
+
+/** Of all companies of the place or of one, in the order in which they were made. */
+export async function listAllKeys(
+  tx: Tx,
+  companyId: Uuid | null,
+  { limit, after }: Part,
+): Promise<ApiKey[]> {
+  const rows = await tx.query({
+    text: `select ${API_KEY.select('k')} from api_keys k
+           where ($1::uuid is null or company_id = $1) and ($2::uuid is null or id > $2)
+           order by id limit $3`,
+    values: [companyId, after, limit],
+  })
+  return rows.map(API_KEY.read)
+}
+
+/** A part of the keys of a company: first those that work, each kind newest first. */
+export async function listWorkingFirst(
+  tx: Tx,
+  companyId: Uuid,
+  { limit, after }: Part,
+): Promise<ApiKey[]> {
+  const rows = await tx.query({
+    text: `select ${API_KEY.select('k')} from api_keys k
+           where k.company_id = $1 and ($2::uuid is null or (k.revoked_at is null, k.id) < (
+             select a.revoked_at is null, a.id from api_keys a
+             where a.company_id = $1 and a.id = $2))
+           order by (k.revoked_at is null) desc, k.id desc limit $3`,
+    values: [companyId, after, limit],
+  })
+  return rows.map(API_KEY.read)
+}
+
+/** Keys of a company by their ids that work, newest first. */
+export async function findWorkingKeys(tx: Tx, companyId: Uuid, ids: Uuid[]): Promise<ApiKey[]> {
+  const rows = await tx.query({
+    text: `select ${API_KEY.select('k')} from api_keys k
+           where company_id = $1 and id = any ($2::uuid[]) and revoked_at is null
+           order by id desc`,
+    values: [companyId, ids],
+  })
+  return rows.map(API_KEY.read)
 }
 
 export async function listKeys(tx: Tx, companyId: Uuid): Promise<ApiKey[]> {

@@ -20,9 +20,9 @@ const pt = {
     by: 'Alterado por',
     at: 'Alterado em (horário de Brasília)',
     waits: (hours: number) =>
-      `Por segurança, os saques das próximas ${hours} horas só saem na hora com a aprovação de uma segunda pessoa.`,
+      `Por segurança, os saques das próximas ${hours} horas só saem na hora com a aprovação de uma segunda pessoa. Se o destino do dinheiro for alterado de novo, os saques que estiverem esperando serão cancelados, e não enviados.`,
     notYou:
-      'Não reconhece esta alteração? Confira as pessoas com acesso ao painel e fale já com quem opera este serviço.',
+      'Não reconhece esta alteração? Recuse no painel os saques que não pediu, volte a conexão ao que era, confira as pessoas com acesso ao painel e fale já com quem opera este serviço.',
   },
   accessChange: {
     subject: {
@@ -91,9 +91,9 @@ const en: Texts = {
     by: 'Changed by',
     at: 'Changed at (Brasília time)',
     waits: (hours) =>
-      `For safety, withdrawals of the next ${hours} hours leave at once only if a second person approves them.`,
+      `For safety, withdrawals of the next ${hours} hours leave at once only if a second person approves them. If where the money goes is changed again, withdrawals that wait are canceled instead of sent.`,
     notYou:
-      'You do not know of this change? Check who has access to the dashboard, and contact whoever operates this service now.',
+      'You do not know of this change? Refuse withdrawals that you did not ask for in the dashboard, change the connection back, check who has access to the dashboard, and contact whoever operates this service now.',
   },
   accessChange: {
     subject: {

@@ -5,6 +5,9 @@ import { isAllowed, type Person, ROLES } from './rules.ts'
 
 export type Colleague = Pick<Person, 'id' | 'name' | 'email' | 'language'>
 
+/** Since when they are a member of the company. */
+type Member = Colleague & { since: Date }
+
 /** Who operates the installation, by their names, at most `max`. */
 export const listOperators = (tx: ControlTx, max: number): Promise<Colleague[]> =>
   tx.query<Colleague>({
@@ -19,9 +22,9 @@ export const listAllowed = (
   companyId: Uuid,
   scope: Scope,
   max: number,
-): Promise<Colleague[]> =>
-  tx.query<Colleague>({
-    text: `select p.id, p.name, p.email, p.language from memberships m
+): Promise<Member[]> =>
+  tx.query<Member>({
+    text: `select p.id, p.name, p.email, p.language, m.created_at as since from memberships m
            join people p on p.id = m.person_id
            where m.company_id = $1 and m.role = any ($2::text[])
            order by p.name, p.id limit $3`,

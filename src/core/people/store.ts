@@ -107,6 +107,20 @@ export async function findRole(
   return rows[0]?.role ?? null
 }
 
+/** Somebody as a member of a company, and since when they are one. */
+export async function findMember(
+  tx: ControlTx,
+  companyId: Uuid,
+  personId: Uuid,
+): Promise<{ id: Uuid; role: Role; since: Date } | null> {
+  const [row] = await tx.query<{ id: Uuid; role: Role; since: Date }>({
+    text: `select person_id as id, role, created_at as since from memberships
+           where company_id = $1 and person_id = $2`,
+    values: [companyId, personId],
+  })
+  return row ?? null
+}
+
 export async function insertSession(tx: ControlTx, session: Session): Promise<void> {
   await tx.query({ text: SESSION.insertInto('sessions'), values: SESSION.values([session]) })
 }

@@ -15,14 +15,15 @@ const MAX_ASKED = 20
 export async function mailApprovers(
   tx: Tx,
   control: ControlTx,
-  app: Uses<'clock' | 'publicUrl' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'config' | 'publicUrl' | 'systemClock' | 'vault'>,
   company: Company,
   withdrawal: Withdrawal,
 ): Promise<void> {
   const allowed = await listAllowed(control, company.id, 'balance:write', MAX_ASKED)
+  const hours = app.config.destinationWaitHours
   const requester = allowed.find(({ id }) => id === withdrawal.requestedBy)
   const asked = allowed.filter(
-    (person) => person !== requester && !isHeldFor(withdrawal, company, person.id),
+    (person) => person !== requester && !isHeldFor(withdrawal, person, hours),
   )
   const times = {
     expiresAt: toRealTime(app, withdrawal.otpExpiresAt),

@@ -13,9 +13,11 @@ import {
   awaitsApproval,
   cancel,
   cancelAfterGuesses,
+  cancelMoved,
   confirm,
   holdUntil,
   isDue,
+  isHeldFor,
   needsApproval,
   postingOf,
   reject,
@@ -47,6 +49,7 @@ const waiting = (
       requestedBy,
       needsApproval: mustBeApproved,
       heldUntil,
+      heldFor: null,
     },
     START,
   )
@@ -116,6 +119,31 @@ test('a withdrawal is held for so many hours after the change, and no longer', (
   assert.equal(holdUntil(START, 0, START), null)
   assert.deepEqual(holdUntil(START, 24, at(24 * hour - 1)), at(24 * hour))
   assert.equal(holdUntil(START, 24, at(24 * hour)), null)
+})
+
+test('what is held is approved by nobody who has made the change or became a member since', () => {
+  const held = { ...waiting(null), heldFor: THIRD }
+  const hours = 24
+  const of = (id: string, seconds: number) => isHeldFor(held, { id, since: at(seconds) }, hours)
+  assert.equal(of(SECOND, -hours * 3600), false)
+  assert.equal(of(SECOND, 1 - hours * 3600), true)
+  assert.equal(of(THIRD, -1_000_000), true)
+  assert.equal(isHeldFor(waiting(null), { id: THIRD, since: START }, hours), false, 'not held')
+})
+
+test('what was held goes nowhere but to the present destination', () => {
+  const company = { pixKey: 'own', payoutKey: 'k' }
+  const moved = { pixKey: 'k', payoutKey: 'other' }
+  const paid = (fields: Partial<Withdrawal>) =>
+    approved({ ...confirm(waiting(), HASH, at(1)), ...fields }, SECOND, 2)
+  for (const fields of [{ heldFor: THIRD }, { heldUntil: at(100) }]) {
+    assert.equal(cancelMoved(paid(fields), company, at(3)), null)
+    const canceled = cancelMoved(paid(fields), moved, at(3))
+    assert.deepEqual([canceled?.status, canceled?.failure], ['CANCELED', 'destination changed'])
+    assert.equal(cancelMoved(paid({ ...fields, recipientId: newId() }), moved, at(3)), null)
+    assert.equal(cancelMoved({ ...waiting(), ...fields }, moved, at(3)), null, 'it still waits')
+  }
+  assert.equal(cancelMoved(paid({}), moved, at(3)), null, 'it was never held')
 })
 
 test('nobody approves their own, and only what waits for it is approved', () => {

@@ -5,36 +5,32 @@ import { problem } from '../../lib/problems.ts'
 import type { Uses } from '../app.ts'
 import { findCompany } from '../companies/store.ts'
 import { isAllowed } from '../people/rules.ts'
-import { findRole } from '../people/store.ts'
-import { TASK } from '../tasks.ts'
-import { endWithdrawal, findWithdrawal } from './commands.ts'
-import type { Withdrawal } from './rules.ts'
+import { findMember } from '../people/store.ts'
+import { endWithdrawal, findWithdrawal, proceed } from './commands.ts'
+import type { Approver, Withdrawal } from './rules.ts'
 import * as rules from './rules.ts'
-import * as store from './store.ts'
 
 /**
- * A second person approves a withdrawal. If its code was right before, it is paid out now. Null if
- * they have approved it already.
+ * A second person approves a withdrawal. If its code was right before, it is paid out now, or ends
+ * because its money goes elsewhere by now. Null if they have approved it already.
  */
 export async function approveWithdrawal(
   tx: Tx,
   control: ControlTx,
-  app: Uses<'clock' | 'providers'>,
+  app: Uses<'clock' | 'config' | 'providers'>,
   companyId: Uuid,
   id: Uuid,
   personId: Uuid,
 ): Promise<Withdrawal | null> {
-  await requireApprover(control, companyId, personId)
+  const approver = await requireApprover(control, companyId, personId)
   const withdrawal = await findWithdrawal(tx, companyId, id, 'for update')
   const company = await findCompany(tx, companyId)
   assert(company, 'a withdrawal has its company')
-  rules.requireOtherThanChanger(withdrawal, company, personId)
+  rules.requireOtherThanChanger(withdrawal, approver, app.config.destinationWaitHours)
   const manual = app.providers.payoutsOf(company) === null
-  const approved = rules.approve(withdrawal, personId, app.clock.now(), manual)
-  if (approved === 'already-approved') return null
-  await store.update(tx, approved)
-  if (approved.status === 'PROCESSING' && !manual) tx.wake(TASK.payouts)
-  return approved
+  const now = app.clock.now()
+  const approved = rules.approve(withdrawal, personId, now, manual)
+  return approved === 'already-approved' ? null : proceed(tx, approved, company, now)
 }
 
 /** A person refuses a withdrawal that waits for an approval. Its money is available again. */
@@ -55,7 +51,12 @@ export async function rejectWithdrawal(
 }
 
 /** Their role may have changed since they opened the page. */
-async function requireApprover(control: ControlTx, companyId: Uuid, personId: Uuid): Promise<void> {
-  const role = await findRole(control, companyId, personId)
-  if (!role || !isAllowed(role, 'balance:write')) throw problem('insufficient_scope')
+async function requireApprover(
+  control: ControlTx,
+  companyId: Uuid,
+  personId: Uuid,
+): Promise<Approver> {
+  const member = await findMember(control, companyId, personId)
+  if (!member || !isAllowed(member.role, 'balance:write')) throw problem('insufficient_scope')
+  return member
 }

@@ -42,7 +42,7 @@ export function startWithdrawal(
   value: Cents,
   requestedBy: Uuid | null = null,
 ): Promise<Withdrawal> {
-  const to = { destination: company.payoutKey ?? company.pixKey, recipient: null }
+  const to = { destination: rules.ownDestination(company), recipient: null }
   return startTo(tx, app, company, to, value, requestedBy)
 }
 
@@ -93,10 +93,12 @@ async function startTo(
     keySealed: recipient && sealKey(app.vault, company.id, id, destination),
   }
   // A recipient has a key of its own.
-  const { destinationChangedAt } = company
+  const { destinationChangedAt, destinationChangedBy } = company
   const hours = app.config.destinationWaitHours
   const heldUntil = recipient ? null : rules.holdUntil(destinationChangedAt, hours, now)
-  const fields = { ...order, otpHash, requestedBy, needsApproval: heldUntil !== null, heldUntil }
+  const needsApproval = heldUntil !== null
+  const heldFor = needsApproval ? destinationChangedBy : null
+  const fields = { ...order, otpHash, requestedBy, needsApproval, heldUntil, heldFor }
   const started = rules.start(fields, now)
   await insertPending(tx, company, started, now)
   const withdrawal = await withApproval(tx, started, now)
@@ -273,13 +275,31 @@ async function cancelAfterGuesses(tx: Tx, companyId: Uuid, id: Uuid, now: Date):
 }
 
 /**
+ * Writes what has become of a withdrawal by a code, an approval or the end of its time. If it would
+ * now be sent to where the company's money no longer goes, it ends. Returns what is written.
+ */
+export async function proceed(
+  tx: Tx,
+  withdrawal: Withdrawal,
+  company: Company,
+  now: Date,
+): Promise<Withdrawal> {
+  const moved = rules.cancelMoved(withdrawal, company, now)
+  if (moved) await endWithdrawal(tx, moved, now)
+  else await store.update(tx, withdrawal)
+  const { status, manual } = moved ?? withdrawal
+  if (status === 'PROCESSING' && !manual) tx.wake(TASK.payouts)
+  return moved ?? withdrawal
+}
+
+/**
  * Confirms a withdrawal by the hash of a code whose try was counted. If no bank sends for the
  * company, an operator does. If it has still to be approved, those who can are asked.
  */
 export async function confirmWithdrawal(
   tx: Tx,
   control: ControlTx,
-  app: Uses<'clock' | 'providers' | 'publicUrl' | 'systemClock' | 'vault'>,
+  app: Uses<'clock' | 'config' | 'providers' | 'publicUrl' | 'systemClock' | 'vault'>,
   companyId: Uuid,
   id: Uuid,
   hash: Buffer | null,
@@ -288,10 +308,9 @@ export async function confirmWithdrawal(
   const company = await findCompany(tx, companyId)
   assert(company, 'a withdrawal has its company')
   const manual = app.providers.payoutsOf(company) === null
-  const confirmed = rules.confirm(withdrawal, hash, app.clock.now(), manual)
-  await store.update(tx, confirmed)
+  const now = app.clock.now()
+  const confirmed = await proceed(tx, rules.confirm(withdrawal, hash, now, manual), company, now)
   if (rules.awaitsApproval(confirmed)) await mailApprovers(tx, control, app, company, confirmed)
-  else if (!manual) tx.wake(TASK.payouts)
   return confirmed
 }
 
@@ -363,8 +382,7 @@ export async function endWait(
   const manual = app.providers.payoutsOf(company) === null
   const released = withdrawal && rules.release(withdrawal, now, manual)
   if (!released) return expireWithdrawal(tx, companyId, id, now)
-  await store.update(tx, released)
-  if (!manual) tx.wake(TASK.payouts)
+  await proceed(tx, released, company, now)
   return true
 }
 

@@ -43,6 +43,7 @@ const pending = (fields: Partial<Withdrawal> = {}): Withdrawal => ({
       requestedBy: null,
       needsApproval: false,
       heldUntil: null,
+      heldFor: null,
     },
     START,
   ),

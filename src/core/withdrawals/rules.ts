@@ -65,10 +65,16 @@ export type Withdrawal = {
    * it is sent without one. Null: without an approval it is never sent.
    */
   heldUntil: Date | null
+  /**
+   * Who had changed the destination shortly before it was started. It has one above the limit too,
+   * where `heldUntil` is null. Null: it is not held.
+   */
+  heldFor: Uuid | null
 }
 
 /** Why a withdrawal was canceled, if nobody has asked for that. */
 export const NOT_APPROVED = 'not approved'
+export const DESTINATION_CHANGED = 'destination changed'
 const FIVE_WRONG_CODES = 'five wrong codes'
 
 export const CODE_LIFETIME_S = 600
@@ -98,6 +104,7 @@ type Start = Pick<
   | 'requestedBy'
   | 'needsApproval'
   | 'heldUntil'
+  | 'heldFor'
 > & { otpHash: Buffer }
 
 /**
@@ -308,26 +315,53 @@ function requireAwaitsApproval(withdrawal: Withdrawal, now: Date): void {
   throw notApprovable(`The withdrawal is ${current.status} and waits for no approval.`)
 }
 
+/** Somebody who may approve withdrawals of a company, and since when they are a member. */
+export type Approver = { id: Uuid; since: Date }
+
 /**
- * Whether a withdrawal is held because of what this person has changed. They cannot approve it,
- * also if an API key has started it, which they may have made themselves.
+ * Whether a withdrawal is held for what this person has changed. They cannot approve it, also if an
+ * API key has started it, which they may have made themselves. Nor can a new member, whom they may
+ * have added: only who was one before any change that it can be held for.
  */
 export const isHeldFor = (
-  { heldUntil }: Pick<Withdrawal, 'heldUntil'>,
-  { destinationChangedBy }: Pick<Company, 'destinationChangedBy'>,
-  personId: Uuid,
-): boolean => heldUntil !== null && destinationChangedBy === personId
+  { heldFor, createdAt }: Pick<Withdrawal, 'heldFor' | 'createdAt'>,
+  { id, since }: Approver,
+  hours: number,
+): boolean => heldFor !== null && (heldFor === id || since > after(createdAt, -hours * 3600))
 
-/** If it is held because of what this person has changed, throws. */
+/** If it is held for what this person has changed, throws. */
 export function requireOtherThanChanger(
   withdrawal: Withdrawal,
-  company: Pick<Company, 'destinationChangedBy'>,
-  personId: Uuid,
+  approver: Approver,
+  hours: number,
 ): void {
-  if (!isHeldFor(withdrawal, company, personId)) return
+  if (!isHeldFor(withdrawal, approver, hours)) return
   throw notApprovable(
-    'Whoever has changed the bank connection cannot approve a withdrawal that is held for it. Ask another person.',
+    'Neither whoever has changed the bank connection nor a new member can approve a withdrawal that is held for it. Ask another person.',
   )
+}
+
+/** Where the own money of a company goes. */
+export const ownDestination = ({
+  payoutKey,
+  pixKey,
+}: Pick<Company, 'payoutKey' | 'pixKey'>): string => payoutKey ?? pixKey
+
+/**
+ * What was held is not sent to where the company's money no longer goes: it is canceled. Null: it
+ * can be sent.
+ */
+export function cancelMoved(
+  withdrawal: Withdrawal,
+  company: Pick<Company, 'payoutKey' | 'pixKey'>,
+  now: Date,
+): Withdrawal | null {
+  const { status, heldFor, heldUntil, recipientId, destination } = withdrawal
+  const isHeld = heldFor !== null || heldUntil !== null
+  if (status !== 'PROCESSING' || !isHeld || recipientId !== null) return null
+  if (destination === ownDestination(company)) return null
+  const canceled = ended({ ...withdrawal, manual: false }, 'CANCELED', now)
+  return { ...canceled, failure: DESTINATION_CHANGED }
 }
 
 /**

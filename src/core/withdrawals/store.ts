@@ -34,6 +34,7 @@ const WITHDRAWAL = companyTableOf<Withdrawal>('withdrawals', {
   approvedBy: ['approved_by', 'uuid'],
   approvedAt: ['approved_at', 'timestamptz'],
   heldUntil: ['held_until', 'timestamptz'],
+  heldFor: ['held_for', 'uuid'],
 })
 
 const COLUMNS = WITHDRAWAL.select('w')
@@ -53,6 +54,7 @@ const STARTED = WITHDRAWAL.only(
   'requestedBy',
   'needsApproval',
   'heldUntil',
+  'heldFor',
 )
 
 /**
@@ -353,7 +355,7 @@ export async function sumWithoutApproval(tx: Tx, companyId: Uuid, since: Date): 
   return toCents(row!.sum)
 }
 
-/** Called in the transaction that starts the withdrawal. It is not held: the approval must come. */
+/** Called in the transaction that starts the withdrawal. However long it waits, it must come. */
 export async function requireApproval(tx: Tx, companyId: Uuid, id: Uuid): Promise<void> {
   await tx.query({
     text: `update withdrawals set needs_approval = true, held_until = null

@@ -32,10 +32,13 @@ const pt = {
   others: (names: string) => `Podem aprovar: ${names}.`,
   nobody:
     'Ninguém mais na empresa pode aprovar. Convide uma pessoa com a função Responsável ou Financeiro, ou cancele o saque.',
+  nobodyHeld:
+    'Ninguém mais pode aprovar este saque: quem alterou o banco e quem entrou na empresa há pouco não podem.',
   ask: 'Este saque precisa da aprovação de uma segunda pessoa. Confira o valor, a chave de destino e quem solicitou.',
   approve: 'Aprovar saque',
   reject: 'Recusar saque',
   rejected: 'O saque foi recusado por quem podia aprovar.',
+  moved: 'O destino do dinheiro foi alterado enquanto o saque esperava.',
   notYet: 'Ainda não aprovado',
   requestedBy: 'Solicitado por',
   approvedBy: 'Aprovado por',
@@ -83,10 +86,13 @@ const en: Texts = {
   others: (names) => `These people can approve it: ${names}.`,
   nobody:
     'Nobody else in the company can approve it. Invite somebody as Owner or Finance, or cancel the withdrawal.',
+  nobodyHeld:
+    'Nobody else can approve this withdrawal: neither whoever changed the bank nor who joined the company a short time ago.',
   ask: 'This withdrawal needs the approval of a second person. Check the amount, the destination key and who requested it.',
   approve: 'Approve withdrawal',
   reject: 'Refuse withdrawal',
   rejected: 'Somebody who could approve the withdrawal refused it.',
+  moved: 'Where the money goes was changed while the withdrawal waited.',
   notYet: 'Not approved yet',
   requestedBy: 'Requested by',
   approvedBy: 'Approved by',

@@ -3,6 +3,7 @@ import { mailAccessChange } from '../../core/people/owner-mails.ts'
 import { listAllowed } from '../../core/people/role-store.ts'
 import { findPerson } from '../../core/people/store.ts'
 import { approveWithdrawal, rejectWithdrawal } from '../../core/withdrawals/approvals.ts'
+import { DESTINATION_CHANGED } from '../../core/withdrawals/rules.ts'
 import { findLimit, setLimit } from '../../core/withdrawals/store.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { type Cents, formatReais, readReais } from '../../lib/money.ts'
@@ -95,17 +96,19 @@ const deciding =
     const { app, company, person, params } = visit
     const id = fromPublic('wd', params.id ?? '')
     if (id === null) throw problem('withdrawal_not_found')
-    const { fault } = await tryForm(() =>
+    const { fault, done: decided } = await tryForm(() =>
       app.db.transaction(async (tx, control) => {
         const decided = await act(tx, control, app, company.id, id, person.id)
-        if (!decided) return
+        if (!decided || decided.failure === DESTINATION_CHANGED) return decided
         const { value } = decided
         await visit.record(tx, action, { type: 'withdrawal', id: params.id! }, { value })
+        return decided
       }),
     )
     if (fault) return showWithdrawal(visit, fault)
-    const done = action === 'withdrawal.approve' ? 'approved' : 'rejected'
-    return visit.redirect(`/balance/withdrawals/${params.id}`, done)
+    const page = `/balance/withdrawals/${params.id}`
+    if (decided?.failure === DESTINATION_CHANGED) return visit.redirect(page)
+    return visit.redirect(page, action === 'withdrawal.approve' ? 'approved' : 'rejected')
   }
 
 const OWNER = ['owner'] as const

@@ -3,11 +3,12 @@ import type { Static } from 'typebox'
 import { codeEmailOf } from '../../core/companies/changes.ts'
 import { listAllowed } from '../../core/people/role-store.ts'
 import type { Person } from '../../core/people/rules.ts'
-import { findPerson } from '../../core/people/store.ts'
+import { findMember, findPerson } from '../../core/people/store.ts'
 import { findWithdrawal } from '../../core/withdrawals/commands.ts'
 import {
   asOf,
   awaitsApproval,
+  DESTINATION_CHANGED,
   isHeldFor,
   NOT_APPROVED,
   type Status,
@@ -110,7 +111,12 @@ function whatNext(visit: Visit, withdrawal: ShownWithdrawal): string {
     const email = maskEmail(codeEmailOf(company, app.systemClock.now()))
     return texts.awaitsCode(email, formatMoment(new Date(expiresAt!)))
   }
-  const why = failureReason === NOT_APPROVED ? APPROVALS[language].rejected : texts.wrongCodes
+  const { rejected, moved } = APPROVALS[language]
+  const reasons = new Map([
+    [NOT_APPROVED, rejected],
+    [DESTINATION_CHANGED, moved],
+  ])
+  const why = reasons.get(failureReason ?? '') ?? texts.wrongCodes
   const isExplained = status === 'CANCELED' && failureReason !== undefined
   return isExplained ? `${why} ${texts.next.CANCELED}` : texts.next[status]
 }
@@ -198,9 +204,15 @@ async function confirm(visit: Visit): Promise<FastifyReply> {
   const { once, code = '' } = visit.form
   const body = { otp: code.replace(/[\s-]/g, '') }
   const params = { id: visit.params.id ?? '' }
-  const { fault } = await tryForm(() => visit.operate('confirmWithdrawal', { params, body, once }))
+  const { fault, done } = await tryForm(() =>
+    visit.operate<ShownWithdrawal>('confirmWithdrawal', { params, body, once }),
+  )
   if (fault) return showWithdrawal(visit, fault, code)
-  return visit.redirect(`/balance/withdrawals/${params.id}`, 'confirmed')
+  const isCanceled = done.data.status === 'CANCELED'
+  return visit.redirect(
+    `/balance/withdrawals/${params.id}`,
+    ...(isCanceled ? [] : (['confirmed'] as const)),
+  )
 }
 
 const acting = (operationId: string, done: string) => async (visit: Visit) => {
@@ -263,9 +275,11 @@ async function approvalParts(visit: Visit, stored: Withdrawal): Promise<Approval
     approvedBy === null ? null : findPerson(app.db.control, approvedBy),
   ])
   const waits = awaitsApproval(withdrawal)
-  const isOther =
-    requestedBy !== visit.person.id && !isHeldFor(withdrawal, visit.company, visit.person.id)
-  const mayDecide = waits && visit.can('balance:write') && isOther
+  const mayDecide =
+    waits &&
+    visit.can('balance:write') &&
+    requestedBy !== visit.person.id &&
+    !(await isHeldForVisitor(visit, withdrawal))
   return {
     mayDecide,
     facts: [
@@ -278,6 +292,12 @@ async function approvalParts(visit: Visit, stored: Withdrawal): Promise<Approval
   }
 }
 
+async function isHeldForVisitor(visit: Visit, withdrawal: Withdrawal): Promise<boolean> {
+  const { app, company, person } = visit
+  const member = await findMember(app.db.control, company.id, person.id)
+  return !member || isHeldFor(withdrawal, member, app.config.destinationWaitHours)
+}
+
 const nameAndMoment = ({ name }: Person, at: Date): Html =>
   html`${name}<br><span class="soft small">${moment(at)}</span>`
 
@@ -288,7 +308,8 @@ async function approvalCard(
 ): Promise<Html> {
   const { app, company, language, person } = visit
   const texts = APPROVALS[language]
-  const { requestedBy, confirmedAt, otpExpiresAt, heldUntil } = withdrawal
+  const hours = app.config.destinationWaitHours
+  const { requestedBy, confirmedAt, otpExpiresAt, heldUntil, heldFor } = withdrawal
   const what = heldUntil ? texts.heldUntil : texts.until
   const until = confirmedAt !== null && what(formatMoment(otpExpiresAt))
   if (mayDecide) {
@@ -296,12 +317,12 @@ async function approvalCard(
   }
   const allowed = await listAllowed(app.db.control, company.id, 'balance:write', MAX_NAMED)
   const others = allowed
-    .filter(({ id }) => id !== requestedBy && !isHeldFor(withdrawal, company, id))
+    .filter((one) => one.id !== requestedBy && !isHeldFor(withdrawal, one, hours))
     .map(({ name }) => name)
   const content =
     others.length > 0
       ? html`<p>${texts.others(others.join(', '))}</p>`
-      : notice(texts.nobody, 'warn')
+      : notice(heldFor ? texts.nobodyHeld : texts.nobody, 'warn')
   const mine = requestedBy === person.id && html`<p>${texts.mine}</p>`
   return card(texts.approval, html`${mine}${content}${until && html`<p>${until}</p>`}`)
 }

@@ -1,22 +1,28 @@
 import type { FastifyReply } from 'fastify'
 import { SCOPES, type Scope } from '../../core/companies/rules.ts'
-import { type ApiKey, findCompanies, listKeysAfter } from '../../core/companies/store.ts'
+import {
+  type ApiKey,
+  findCompanies,
+  findWorkingKeys,
+  listWorkingFirst,
+} from '../../core/companies/store.ts'
 import { type MadeKey, makeKey, revokeKeys } from '../../core/operator-companies.ts'
 import { askAll } from '../../core/places/across.ts'
 import { placeOf } from '../../core/places/front.ts'
 import { idOfSuffix, suffixOf, type Uuid } from '../../lib/ids.ts'
 import { problem } from '../../lib/problems.ts'
+import { formGuard } from '../dashboard/commit-once.ts'
 import { backLink, confirmation, formButtons } from '../dashboard/form-parts.ts'
 import { KEYS, scopesInWords } from '../dashboard/keys.ts'
-import { card, heading, moment, nothing, notice, pill, table } from '../dashboard/parts.ts'
+import { card, heading, moment, nothing, notice, pager, pill, table } from '../dashboard/parts.ts'
 import { boxesOf, fieldsOf } from '../forms.ts'
 import { type Html, html } from '../html.ts'
-import { momentOrNever } from './parts.ts'
+import { byId, momentOrNever, pageOf, partOf } from './parts.ts'
 import { companyLink } from './shell.ts'
 import { OPERATOR } from './texts.ts'
 import type { OperatorRoute, OperatorVisit } from './visit.ts'
 
-/** So many keys of a company are shown, and made or revoked by one form. */
+/** So many keys are made or revoked by one form. */
 export const MOST = 100
 const MAX_NAME = 255
 const STYLES = ['developers.css']
@@ -55,7 +61,7 @@ export async function keysCard(visit: OperatorVisit, companyId: Uuid): Promise<H
   const { keys: texts, many, never } = OPERATOR[language]
   const words = KEYS[language]
   const { db } = await placeOf(visit.app, companyId)
-  const keys = await listKeysAfter(db, companyId, { limit: MOST, after: null })
+  const { shown: keys, next } = pageOf(await listWorkingFirst(db, companyId, partOf(visit)), byId)
   const box = ({ id, name }: ApiKey) =>
     html`<input type="checkbox" form="picked" name="id" value="${suffixOf(id)}" aria-label="${many.pick(name)}">`
   const list = table(
@@ -88,7 +94,11 @@ export async function keysCard(visit: OperatorVisit, companyId: Uuid): Promise<H
   const create = html`<a class="button quiet slim" href="${url(NEW)}?id=${suffixOf(companyId)}">${words.create}</a>`
   const isPickable = keys.some(({ revokedAt }) => !revokedAt)
   const title = html`<div class="heading"><h2>${words.title}</h2>${create}</div>`
-  return card(null, html`${title}${list}${isPickable && bar}`, isPickable ? 'list-card' : '')
+  return card(
+    null,
+    html`${title}${list}${isPickable && bar}${pager(visit, next)}`,
+    isPickable ? 'list-card' : '',
+  )
 }
 
 type Fault = { name: boolean; scopes: boolean }
@@ -135,9 +145,11 @@ async function make(visit: OperatorVisit): Promise<FastifyReply> {
   const scopes: Scope[] = SCOPES.filter((scope) => visit.form[scope] !== undefined)
   const fault = { name: name === '' || name.length > MAX_NAME, scopes: scopes.length === 0 }
   if (fault.name || fault.scopes) return showForm(visit, fault)
+  const picked = await findPicked(visit)
+  const once = formGuard(visit, [picked.map(({ id }) => id), name, scopes])
   const made: Shown[] = []
-  for (const { id, name: company } of await findPicked(visit)) {
-    const key = await makeKey(visit.app, { companyId: id, name, scopes }, visit.author)
+  for (const { id, name: company } of picked) {
+    const key = await makeKey(visit.app, { companyId: id, name, scopes }, visit.author, once)
     made.push({ companyId: id, company, text: textOf(key) })
   }
   if (made.length === 0) return visit.redirect('/companies', 'none')
@@ -177,9 +189,7 @@ async function findKeys(visit: OperatorVisit) {
   const { db } = await placeOf(visit.app, id)
   const company = (await findCompanies(db, [id])).get(id)
   if (!company) throw problem('route_not_found')
-  const ids = new Set(pickedIds(visit))
-  const keys = await listKeysAfter(db, id, { limit: MOST, after: null })
-  return { company, keys: keys.filter((key) => ids.has(key.id) && !key.revokedAt) }
+  return { company, keys: await findWorkingKeys(db, id, pickedIds(visit)) }
 }
 
 async function askToRevoke(visit: OperatorVisit): Promise<FastifyReply> {
@@ -203,7 +213,10 @@ async function revoke(visit: OperatorVisit): Promise<FastifyReply> {
   const { company, keys } = await findKeys(visit)
   const named = keys.map(({ id }) => ({ companyId: company.id, id }))
   await revokeKeys(visit.app, named, visit.author)
-  return visit.redirect(`/companies/${suffixOf(company.id)}`, 'revoke')
+  return visit.redirect(
+    `/companies/${suffixOf(company.id)}`,
+    keys.length === 0 ? 'no-key' : 'revoke',
+  )
 }
 
 export const operatorKeysRoutes: OperatorRoute[] = [

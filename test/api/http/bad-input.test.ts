@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import Type from 'typebox'
 import { ROUTES } from '../../../src/http/routes/all.ts'
+import { validator } from '../../../src/http/violations.ts'
 import { VERSION_NAMES } from '../../../src/versions/history.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { isLong } from '../../support/long.ts'
@@ -234,4 +236,11 @@ test('products that do not exist are counted in the message like any other viola
     'items[0].productId: the company has no such product, and 1 more field is invalid',
   )
   assert.equal(body.errors.length, 2)
+})
+
+test('a format that nothing checks is an error of the program, for body and query', () => {
+  for (const part of ['body', 'query'] as const) {
+    const read = validator(part, Type.Object({ id: Type.String({ format: 'uid' }) }))
+    assert.throws(() => read({ id: 'x' }), /unknown format "uid"/)
+  }
 })
