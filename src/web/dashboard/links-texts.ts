@@ -154,7 +154,7 @@ const en: typeof pt = {
       wrong: 'Enter an amount of at least R$ 5,00, such as 49,90.',
       hint: 'For example: 49,90',
     },
-    description: { label: 'Description', wrong: 'The description may have 2,000 characters.' },
+    description: { label: 'Description', wrong: 'The description may have 2.000 characters.' },
     min: { label: 'Lowest amount', wrong: 'Enter an amount of at least R$ 5,00.' },
     max: { label: 'Highest amount', wrong: 'Enter an amount that is not below the lowest.' },
     minQuantity: { label: 'Lowest quantity per purchase', wrong: 'Enter a whole number.' },
