@@ -97,8 +97,6 @@ const pt = {
   price: 'Valor',
   open: 'O cliente escolhe',
   ofProducts: 'Soma dos produtos',
-  message: (title: string, price: string | null) =>
-    `${title}${price === null ? '' : ` · ${price}`}\nPague com Pix:`,
   figures: 'Resultado',
   opened: 'Aberto',
   times: (count: string) => (count === '1' ? '1 vez' : `${count} vezes`),
@@ -197,7 +195,6 @@ const en: typeof pt = {
   price: 'Amount',
   open: 'The customer chooses',
   ofProducts: 'Sum of the products',
-  message: (title, price) => `${title}${price === null ? '' : ` · ${price}`}\nPay by Pix:`,
   figures: 'Results',
   opened: 'Opened',
   times: (count) => (count === '1' ? 'once' : `${count} times`),
