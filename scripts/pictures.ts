@@ -31,7 +31,8 @@ const ended = once(server, 'exit')
 try {
   await Promise.race([once(server.stdout, 'data'), ended])
   mkdirSync(FOLDER, { recursive: true })
-  const browser = await startChromium()
+  // Fields for days have the form of the browser's own language, which its `--lang` does not set.
+  const browser = await startChromium({ LANGUAGE: 'pt_BR', LANG: 'pt_BR.UTF-8' })
   await takeAll(browser).finally(() => browser.close())
 } finally {
   server.kill('SIGTERM')

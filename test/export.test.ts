@@ -86,7 +86,7 @@ test('charges are written with what an accountant needs and nothing else of the 
   assert.equal(
     await exported([...args, '--format', 'br']),
     '\uFEFFCobrança;Sua referência;Tipo;Situação;Pagamento;Valor;Devolvido;Criada em;Expira em;' +
-      'Paga em;Id do Pix;Teste;Pagador;CPF/CNPJ do pagador;Itens;Disponível para saque em;' +
+      'Paga em;ID da transação (E2E);Teste;Pagador;CPF/CNPJ do pagador;Itens;Disponível para saque em;' +
       'Descrição\r\n' +
       `${plain};;Pix;Expirada;Expirado;19,90;0,00;10/03/2024 09:00:00;10/03/2024 09:30:00;;;` +
       'não;Maria da Silva;***.***.247-25;;;\r\n' +

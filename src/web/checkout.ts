@@ -32,6 +32,7 @@ import { type Html, html } from './html.ts'
 import { inLanguage, type PageLanguage, pageLanguageOf } from './language.ts'
 import { icon, type Page, sendPage } from './layout.ts'
 import {
+  bankPath,
   codePanel,
   contactOf,
   descriptionFact,
@@ -178,7 +179,10 @@ async function continueFromLink(
       const refused = { ...chargePage(page, given), status: 422 }
       return sendPage(request, reply, site.assets, refused)
     }
-    await openLink(app, company, charge, given?.shipping ?? null)
+    const { brCode } = await openLink(app, company, charge, given?.shipping ?? null)
+    if (form.bank && isPlayable(app.config, company)) {
+      return reply.redirect(inLanguage(bankPath(brCode), chosen), 303)
+    }
   }
   return reply.redirect(inLanguage(`/pay/${token}`, chosen), 303)
 }

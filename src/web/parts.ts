@@ -140,6 +140,10 @@ ${
 </section>`
 }
 
+/** Where a code is paid without real money. */
+export const bankPath = (brCode: string | null): string =>
+  `/bank?${new URLSearchParams({ code: brCode ?? '' })}`
+
 /** Says that no real money is charged, and links to the simulated bank. */
 export function testNotice(
   { devMode, brCode }: Pick<Charge, 'devMode' | 'brCode'>,
@@ -150,14 +154,13 @@ export function testNotice(
   const { dev, sandbox } = CHECKOUT[language]
   if (!devMode && company.mode !== 'sandbox') return null
   const text = devMode ? dev.text : brCode === null ? sandbox.text : sandbox.code
-  const bank = `/bank?${new URLSearchParams({ code: brCode ?? '' })}`
   return html`<aside class="notice warn all" aria-label="${dev.title}">${icon('alert')}<div>
 <p>${devMode && html`<strong>${dev.title}.</strong> `}${text}</p>
 ${
   simulateUrl &&
   html`<form method="post" action="${simulateUrl}"><button class="button quiet slim">${dev.simulate}</button></form>`
 }
-${brCode !== null && html`<p><a href="${bank}" target="_blank" rel="noopener">${sandbox.bank}</a></p>`}
+${brCode !== null && html`<p><a href="${bankPath(brCode)}" target="_blank" rel="noopener">${sandbox.bank}</a></p>`}
 </div></aside>`
 }
 

@@ -39,6 +39,16 @@ export function readShipping(form: Form): ShippingGiven {
   return { shipping, faults: shippingFaults(shipping) }
 }
 
+/** Where a trial without real money is sent. */
+export const TRIAL_ADDRESS = {
+  postalCode: '01310-100',
+  address: 'Avenida Paulista',
+  number: '1000',
+  district: 'Bela Vista',
+  city: 'São Paulo',
+  state: 'SP',
+} satisfies Partial<Record<ShippingField, string>>
+
 const WIDTHS: Partial<Record<ShippingField, Field['width']>> = {
   postalCode: 'half',
   number: 'third',

@@ -54,12 +54,12 @@ export function findChromium(): string | null {
 
 /**
  * Starts a Chromium that needs nothing else installed, not even a font, and no user of its own,
- * because what it is shown is ours.
+ * because what it is shown is ours. `more` is added to its environment.
  */
-export async function startChromium(): Promise<Browser> {
+export async function startChromium(more: Record<string, string> = {}): Promise<Browser> {
   const executablePath = findChromium()
   if (executablePath === null) throw new Error(NO_BROWSER)
-  const env = { ...process.env, FONTCONFIG_FILE: writeFontSettings(unpacked()) }
+  const env = { ...process.env, FONTCONFIG_FILE: writeFontSettings(unpacked()), ...more }
   return chromium.launch({ executablePath, args: FLAGS, env })
 }
 

@@ -131,7 +131,7 @@ for (const [name, visit, language] of LOOKS) {
         .click()
       await isFine(page)
       await page.getByRole('button', { name: pt ? 'Ficar com o valor' : 'Keep the money' }).click()
-      await page.getByText(pt ? /Pagamento aceito/ : /Payment accepted/).waitFor()
+      await page.getByText(pt ? /Pronto, você ficou com o valor/ : /Money kept\. It/).waitFor()
       assert.equal(await cards.count(), 2)
       await isFine(page)
       await cards

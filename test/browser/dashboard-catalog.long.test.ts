@@ -64,7 +64,7 @@ test('without JavaScript a customer is found and charged', async () => {
   assert.equal(await page.getByLabel('Carla Dias').isChecked(), true)
   assert.equal(await page.getByLabel('Nome', { exact: true }).isVisible(), false)
   assert.equal(await page.getByLabel('Valor em reais').inputValue(), '1.019,90')
-  await page.getByRole('button', { name: 'Criar cobrança' }).last().click()
+  await page.getByRole('button', { name: 'Cobrar' }).last().click()
   await page.waitForURL(/\/charges\/charge_/)
   const [charge] = (await client.get('/charge')).body.data
   assert.deepEqual([charge.total, charge.customer.name], [101_990, 'Carla Dias'])

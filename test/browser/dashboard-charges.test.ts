@@ -195,7 +195,7 @@ test('the browser tells all that is wrong with a new charge at once', async () =
   const faults = () => page.locator('.fault:visible').allTextContents()
   await page.getByLabel('Valor').fill('0,01')
   await page.getByLabel('CPF ou CNPJ', { exact: true }).fill('123')
-  await button(page, 'Criar cobrança').click()
+  await button(page, 'Cobrar').click()
   const wrong = ['Informe um valor como 19,90.', 'Informe um nome', 'CPF ou CNPJ inválido']
   for (const [i, text] of wrong.entries()) assert.ok((await faults())[i]?.startsWith(text), text)
   assert.equal((await faults()).length, 3)

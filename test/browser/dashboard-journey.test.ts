@@ -84,7 +84,7 @@ async function connect(page: Page, beside: Page, home: string): Promise<void> {
   await page.goto(`${home}/new/charge`)
   await page.getByLabel('Valor em reais').fill('7,00')
   await typePayer(page)
-  await press(page, 'Criar cobrança')
+  await press(page, 'Cobrar')
   await openCharge(page)
   await payAtBank(beside, (await copied(page, '000201'))!)
   await shows(page, 'Pagamento recebido')

@@ -146,7 +146,7 @@ test('a long list has pages, and its file has all of it', async () => {
   assert.equal(lines.length, 421)
   assert.equal(
     lines[0],
-    'Quando;Quem;Tipo de autor;Id do autor;Endereço;Ação;Descrição;Tipo de registro;Registro;Detalhes',
+    'Quando;Quem;Tipo de autor;ID do autor;Endereço;Ação;Descrição;Tipo de registro;Registro;Detalhes',
   )
   assert.match(lines[1]!, /;product;n419;"\{""price"":419,""fields"":\[""name""\]\}"$/)
   const filtered = await owner.get(`${PAGE}.csv?author=key:${KEY.id}`)

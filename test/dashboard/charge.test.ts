@@ -201,6 +201,31 @@ test('cancel, duplicate and simulate', async () => {
   assert.match(await opened(owner, second), /Pagamento simulado por person-/)
 })
 
+test('a link without a code leads to the simulated bank, with an address if one is asked for', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const bank =
+    /<form method="post" action="(\/pay\/[^"]+)">(.*?)<button[^>]*>Pagar no banco simulado</
+  const made = async (needShipping: boolean): Promise<string> => {
+    const body = { total: 2000, customer: payer(), needShipping }
+    return (await client.post('/charge/payment-link', body)).body.data.id
+  }
+  for (const id of [await made(false), await made(true)]) {
+    const [, path, fields] = bank.exec(await opened(owner, id))!
+    const typed = [...fields!.matchAll(/name="(\w+)" value="([^"]*)"/g)]
+    const form = new URLSearchParams(
+      Object.fromEntries(typed.map(([, name, value]) => [name!, value!])),
+    )
+    const reply = await fetch(api.url + path, { method: 'POST', body: form, redirect: 'manual' })
+    const { brCode } = (await client.get(`/charge/${id}`)).body.data
+    const code = `/bank?${new URLSearchParams({ code: brCode })}`
+    assert.equal(reply.headers.get('location'), code)
+    assert.ok((await opened(owner, id)).includes(`href="${code}"`))
+  }
+  const viewer = await signIn(api, client.company, { role: 'viewer' })
+  assert.doesNotMatch(await opened(viewer, await made(false)), bank)
+})
+
 test('a mail is sent again once a minute and five times a day', async () => {
   const client = await api.client()
   const { id } = await makeCharge(client, 1990, { expiresIn: 86_400 })

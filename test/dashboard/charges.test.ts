@@ -39,7 +39,7 @@ test('charges are listed, the newest first, with a masked payer, and nothing of 
   assert.match(text, /Maria da Silva.*?\*\*\*\.\*\*\*\.247-25 · Pix · order-1 · Bolo/s)
   assert.doesNotMatch(text, /529\.?982/)
   assert.match(text, /2 cobranças.*?Pago.*?R\$ 25,00.*?Em aberto.*?R\$ 19,90/s)
-  assert.doesNotMatch(text, /Nova cobrança/)
+  assert.doesNotMatch(text, /<span>Cobrar<\/span>/)
   const developer = await signIn(api, client.company, { role: 'developer', language: 'en' })
   assert.match((await developer.get('/charges')).text, /2 charges.*?Paid.*?R\$ 25,00/s)
   assert.match((await developer.get('/charges')).text, /New charge/)
@@ -92,7 +92,10 @@ test('one box finds a charge by all that people know of it, and says what it loo
   assert.deepEqual(await found('123456', 'amount'), ['valor R$ 123.456,00', [other.id]])
   assert.deepEqual(await found('123.456'), ['valor R$ 123.456,00', [other.id]])
   assert.deepEqual(await found(txid.toUpperCase()), [`txid ${txid.toUpperCase()}`, [charge.id]])
-  assert.deepEqual(await found(paid.endToEndId), [`ID da transação ${paid.endToEndId}`, [paid.id]])
+  assert.deepEqual(await found(paid.endToEndId), [
+    `ID da transação (E2E) ${paid.endToEndId}`,
+    [paid.id],
+  ])
   assert.deepEqual(await found(' 111.444.777-35 '), ['CPF 111.444.777-35', [other.id]])
   assert.deepEqual(await found('11144477735'), ['CPF 111.444.777-35', [other.id]])
   const everybody = [paid.id, other.id, charge.id]

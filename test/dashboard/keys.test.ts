@@ -20,7 +20,7 @@ const keysOf = (companyId: string) =>
 
 const checkedIn = (page: string) =>
   [...page.matchAll(/name="([a-z]+:[a-z]+)" value="1" checked/g)].map(([, scope]) => scope)
-const USUAL = ['payments:read', 'payments:write']
+const USUAL = ['payments:read', 'payments:write', 'catalog:read', 'catalog:write']
 
 test('a key is shown once, works, and can do what was checked', async () => {
   const { company } = await api.client()

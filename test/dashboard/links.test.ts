@@ -20,7 +20,9 @@ test('a title and an amount make a link, and its page is where it is sent from',
   const { text } = await owner.get(`/links/${link.id}?done=made`)
   assert.match(text, /Link criado\. Copie ou envie ao cliente\./)
   assert.match(text, new RegExp(`data-copy="${link.url}"`))
-  const message = encodeURIComponent(`Rifa · R$ 1.234,50\nPague com Pix:\n${link.url}`)
+  const message = encodeURIComponent(
+    `Rifa, de ${client.company.name}.\nValor: R$ 1.234,50\nPague com Pix:\n${link.url}`,
+  )
   assert.ok(text.includes(`https://wa.me/?text=${message}`), text)
   const list = await owner.get('/links')
   assert.match(list.text, />Rifa</)

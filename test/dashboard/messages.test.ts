@@ -4,6 +4,7 @@ import { payer, startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
 import { lettersOf } from '../support/mail.ts'
 import { makeCharge, makePaid } from '../support/payments.ts'
+import { makeSubscription } from '../support/subscriptions.ts'
 
 const api = await startApi()
 const PAGE = '/settings/messages'
@@ -119,6 +120,33 @@ test('our own e-mails have the words of the company, around facts and button', a
   assert.doesNotMatch(link.text, /enviou um link/)
   const receipt = letters.find(({ kind }) => kind === 'receipt')!
   assert.match(receipt.text, /Valeu, Maria da Silva!/)
+})
+
+test('links for many, plans and subscriptions are sent in the words and the language of the company', async () => {
+  const { client, owner } = await shop()
+  await client.put('/company', { language: 'en' })
+  const made = async (path: string, body: object) => (await client.post(path, body)).body.data.id
+  const plan = { total: 9000, count: 3, firstDueDate: '2027-01-20', customer }
+  const pages = {
+    reusable: `/links/${await made('/link', { title: 'Rifa', amount: 1000 })}`,
+    plan: `/plans/${await made('/charge/plan', plan)}`,
+    subscription: `/subscriptions/${(await makeSubscription(client)).id}`,
+  }
+  const sent = async (path: string) => messageIn((await owner.get(path)).text)
+  assert.match(
+    await sent(pages.reusable),
+    /^Rifa, from .+\.\nAmount: R\$ 10,00\nPay with Pix:\nhttp/,
+  )
+  assert.match(await sent(pages.plan), /^Hello, Maria da Silva! Your installments/)
+  assert.match(await sent(pages.subscription), /^Hello, .+! This is the link of your subscription/)
+  for (const [sort, path] of Object.entries(pages)) {
+    const text = `${sort} de {empresa} por {valor}`
+    const saved = await owner.post(edit(sort), { act: 'save', text })
+    assert.equal(saved.status, 303, saved.text)
+    assert.match(await sent(path), new RegExp(`^${sort} de .+ por R\\$ [\\d,]+\nhttp`))
+  }
+  const named = await owner.post(edit('reusable'), { act: 'save', text: 'Oi, {nome}!' })
+  assert.match(named.text, /\{nome\} não existe nesta mensagem\. Use \{produto\}/)
 })
 
 test('who may not change the company reads its messages and changes none', async () => {

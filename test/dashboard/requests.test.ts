@@ -55,7 +55,7 @@ test('a developer finds a failed call by its request id, with what to do', async
   const english = await signIn(api, client.company, { role: 'viewer', language: 'en' })
   assert.match((await english.get(`${PAGE}/${id}`)).text, /A field is missing or breaks its rule/)
   const missing = await developer.get(`${PAGE}?id=${suffixOf(newId())}`)
-  assert.match(missing.text, /Nenhuma requisição dos últimos 7 dias tem este id/)
+  assert.match(missing.text, /Nenhuma requisição dos últimos 7 dias tem este ID/)
 })
 
 test('requests of another company do not exist, nor do those that are older than a week', async () => {

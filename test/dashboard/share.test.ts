@@ -4,6 +4,7 @@ import { payer, startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
 import { makeCharge, makeCode, makePaid, makeUnmatched, pay } from '../support/payments.ts'
 import { decode } from '../support/qr.ts'
+import { makeSubscription, makeTemplate } from '../support/subscriptions.ts'
 
 const api = await startApi()
 const client = await api.client()
@@ -55,6 +56,36 @@ test('no title writes another line of the head of an e-mail', async () => {
   const [url] = linksIn(text, mailto)
   assert.equal(url!.searchParams.get('subject'), 'Bolo Bcc: x@y.example')
   assert.deepEqual([...url!.searchParams.keys()], ['subject', 'body'])
+})
+
+test('subscriptions, their links, plans and links for many are sent in all ways, and printed', async () => {
+  const made = async (path: string, body: object) => (await client.post(path, body)).body.data.id
+  const plan = await made('/charge/plan', {
+    total: 9000,
+    count: 3,
+    firstDueDate: '2027-01-20',
+    customer,
+  })
+  const [subscription, template] = [await makeSubscription(client), await makeTemplate(client)]
+  const link = await made('/link', { title: 'Rifa', amount: 1000 })
+  const paths = [`/subscriptions/${subscription.id}`, `/subscriptions/${template.id}`]
+  for (const path of [...paths, `/plans/${plan}`, `/links/${link}`]) {
+    const { text } = await owner.get(path)
+    const address = /class="button js" data-copy="([^"]+)"/.exec(text)![1]!
+    assert.ok(messageIn(text).endsWith(`\n${address}`), path)
+    assert.equal(linksIn(text, mailto).length, 1, path)
+    const image = /<img src="(data:image\/png[^"]+)"/.exec(text)![1]!
+    assert.equal(await decode(image), address, path)
+    assert.match(text, /data-print/)
+    for (const script of ['share', 'print'])
+      assert.match(text, new RegExp(`src="[^"]*/${script}[.]`), path)
+  }
+  const { text } = await owner.get(`/plans/${plan}`)
+  assert.equal(linksIn(text, whatsApp)[0]!.pathname, '/5511987654321')
+  const viewer = await signIn(api, client.company, { role: 'viewer' })
+  for (const path of [`/plans/${plan}`, ...paths]) {
+    assert.equal(linksIn((await viewer.get(path)).text, whatsApp)[0]!.pathname, '/', path)
+  }
 })
 
 test('an e-mail is prepared with subject, lines and address', async () => {

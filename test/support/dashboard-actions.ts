@@ -417,7 +417,7 @@ export const ACTIONS: Record<string, Action> = {
   },
   '/unmatched/:id/accept': {
     make: ({ api, client }) => makeUnmatched(api, client, 700),
-    says: says(/você ficou com o valor\./, /Payment accepted\./),
+    says: says(/você ficou com o valor\./, /Money kept\./),
   },
   '/unmatched/:id/refund': {
     make: ({ api, client }) => makeUnmatched(api, client, 700),

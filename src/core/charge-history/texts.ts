@@ -90,7 +90,7 @@ const pt = {
   paymentStates: {
     MATCHED: 'Identificado',
     UNMATCHED: 'Aguardando decisão',
-    ACCEPTED: 'Aceito',
+    ACCEPTED: 'Valor mantido',
     REFUNDING: 'Em devolução',
     REFUNDED: 'Devolvido',
     DISPUTED: 'Em disputa',
@@ -183,7 +183,7 @@ const en: HistoryTexts = {
   paymentStates: {
     MATCHED: 'Matched',
     UNMATCHED: 'Waiting for a decision',
-    ACCEPTED: 'Accepted',
+    ACCEPTED: 'Money kept',
     REFUNDING: 'Being refunded',
     REFUNDED: 'Refunded',
     DISPUTED: 'Disputed',

@@ -9,7 +9,7 @@ import type { Charge, ChargeKind, ChargeStatus, PaymentStatus } from './rules.ts
 const KIND_WORDS: Record<ChargeKind, string> = {
   PIX: 'Pix',
   LINK: 'Link de pagamento',
-  STATIC: 'QR Code estático',
+  STATIC: 'QR Code fixo',
   RECURRING: 'Assinatura',
 }
 
@@ -54,7 +54,7 @@ export const CSV_COLUMNS: Column<Charge>[] = [
   { name: 'created_at', title: 'Criada em', of: ({ createdAt }) => createdAt },
   { name: 'expires_at', title: 'Expira em', of: ({ expiresAt }) => expiresAt },
   { name: 'paid_at', title: 'Paga em', of: ({ paymentDate }) => paymentDate },
-  { name: 'end_to_end_id', title: 'Id do Pix', of: ({ endToEndId }) => endToEndId },
+  { name: 'end_to_end_id', title: 'ID da transação (E2E)', of: ({ endToEndId }) => endToEndId },
   { name: 'dev_mode', title: 'Teste', of: ({ devMode }) => devMode },
   { name: 'payer_name', title: 'Pagador', of: ({ payer }) => payer?.name ?? null },
 ]

@@ -61,8 +61,8 @@ const pt = {
   },
   webhook: { name: 'Webhook', address: 'Endereço' },
   failing: {
-    subject: (name: string) => `O webhook ${name} não está recebendo eventos`,
-    title: 'Seu webhook não está recebendo eventos',
+    subject: (name: string) => `O webhook ${name} está com falha`,
+    title: 'Seu webhook está com falha',
     intro: (since: string) =>
       `Desde ${since} (horário de Brasília) nenhum evento é entregue a este webhook: o servidor não responde ou responde com erro.`,
     end: (at: string) =>
@@ -172,8 +172,8 @@ const en: Texts = {
   },
   webhook: { name: 'Webhook', address: 'Address' },
   failing: {
-    subject: (name) => `The webhook ${name} is not receiving events`,
-    title: 'Your webhook is not receiving events',
+    subject: (name) => `The webhook ${name} is failing`,
+    title: 'Your webhook is failing',
     intro: (since) =>
       `Since ${since} (Brasília time) no event has been delivered to this webhook: its server does not answer, or answers with an error.`,
     end: (at) =>

@@ -262,10 +262,10 @@ test('a company gets a mail about which webhook fails, since when, and what will
   const webhook = { name: 'Loja', url: HOOK, failingSince: NOW, end: CODE.expiresAt }
   const letter = composeWebhookFailing(company(), webhook)
   assert.equal(letter.to, 'dona@example.com')
-  assert.equal(letter.subject, 'O webhook Loja não está recebendo eventos')
+  assert.equal(letter.subject, 'O webhook Loja está com falha')
   assertSays(letter, 'Loja', 'loja.example/hook', '20/08/2026 12:00', '20/08/2026 12:10')
   const english = composeWebhookFailing(company({ language: 'en' }), webhook)
-  assert.equal(english.subject, 'The webhook Loja is not receiving events')
+  assert.equal(english.subject, 'The webhook Loja is failing')
   assertSays(english, 'loja.example/hook', '20/08/2026 12:10')
 })
 

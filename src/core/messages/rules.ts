@@ -47,6 +47,7 @@ export const aboutOf = (
 ): AboutMessage => ({
   company: name,
   payerName: charge.payer?.name ?? null,
+  product: null,
   amount: charge.status === 'COMPLETED' ? receivedOf(charge) : amountAt(charge, now),
   until: untilOf(charge),
   dueDate: charge.due && lastDayInTime(charge.due.terms),

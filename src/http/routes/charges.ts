@@ -165,7 +165,7 @@ const createStatic = route({
   path: '/charge/pix/static',
   operationId: 'createStaticCode',
   client: ['charges', 'createStatic'],
-  changes: { record: 'static-code', pt: 'Código estático criado', en: 'Static code created' },
+  changes: { record: 'static-code', pt: 'QR Code fixo criado', en: 'Static code created' },
   sample: createdStatic,
   tag: 'Charges',
   summary: 'Create a static Pix code of a fixed value',

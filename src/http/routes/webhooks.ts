@@ -165,8 +165,8 @@ const rotate = route({
   client: ['webhooks', 'rotateSecret'],
   changes: {
     record: 'webhook',
-    pt: 'Segredo do webhook trocado',
-    en: 'Secret of a webhook replaced',
+    pt: 'Novo segredo do webhook gerado',
+    en: 'New webhook secret generated',
   },
   sample: withSecret,
   tag: 'Webhooks',

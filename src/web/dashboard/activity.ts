@@ -241,7 +241,7 @@ const csvColumns = (words: ActionWords): CsvColumn<Entry>[] => [
   { name: 'at', title: 'Quando', of: ({ at }) => at },
   { name: 'author', title: 'Quem', of: ({ author }) => author.name },
   { name: 'authorKind', title: 'Tipo de autor', of: ({ author }) => author.kind },
-  { name: 'authorId', title: 'Id do autor', of: ({ author }) => author.id },
+  { name: 'authorId', title: 'ID do autor', of: ({ author }) => author.id },
   { name: 'address', title: 'Endereço', of: ({ author }) => author.address },
   { name: 'action', title: 'Ação', of: ({ action }) => action },
   { name: 'words', title: 'Descrição', of: ({ action }) => actionText(words, action, 'pt') },

@@ -12,7 +12,7 @@ import { type Html, html } from '../html.ts'
 import { icon } from '../layout.ts'
 import { backLink } from './form-parts.ts'
 import { doneNotice, heading } from './parts.ts'
-import { compactShare, SHARE_SCRIPTS, SHARE_STYLES, type Shared, sharePart } from './share.ts'
+import { compactShare, SHARE, type Shared, sharePart } from './share.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 /** Whether a charge has a page to send: to pay it, or with its receipt. */
@@ -73,12 +73,11 @@ async function show(visit: Visit): Promise<FastifyReply> {
   return visit.send({
     title: isLink ? texts.titleLink : texts.title,
     here: 'charges',
-    styles: SHARE_STYLES,
-    scripts: [...SHARE_SCRIPTS, 'print.js'],
+    ...SHARE,
     body: html`${backLink(visit, pathOf(charge), texts.back)}
 ${heading(to === null ? formatReais(charge.amount) : texts.forWhom(formatReais(charge.amount), to))}
 ${doneNotice(visit, texts.done)}
-${sharePart(visit, { ...shared, ...(mailButton && { mailButton }) })}
+${sharePart(visit, { ...shared, more: mailButton })}
 ${newOne && html`<p class="share-next"><a class="button quiet slim" href="${url(newOne.path)}">${icon('plus')}<span>${newOne.label}</span></a></p>`}`,
   })
 }

@@ -40,7 +40,8 @@ import { chargeTxid } from '../../provider/txid.ts'
 import { copyButton } from '../developer.ts'
 import { stateNow } from '../found.ts'
 import { type Html, html, type Shown } from '../html.ts'
-import { dueFacts, type Fact, facts, purchaseFacts } from '../parts.ts'
+import { bankPath, dueFacts, type Fact, facts, purchaseFacts } from '../parts.ts'
+import { TRIAL_ADDRESS } from '../shipping-form.ts'
 import { BALANCE } from './balance-texts.ts'
 import { explainCard } from './charge-explain.ts'
 import { chargeShare } from './charge-share.ts'
@@ -68,7 +69,7 @@ import {
   wholePhone,
   wholeTaxId,
 } from './parts.ts'
-import { SHARE_SCRIPTS, SHARE_STYLES } from './share.ts'
+import { COMPACT_SHARE } from './share.ts'
 import { splitCard } from './split-parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -85,8 +86,8 @@ async function show(visit: Visit, fault: Html | null = null, status = 200): Prom
     title,
     here: 'charges',
     status,
-    styles: SHARE_STYLES,
-    scripts: [...SHARE_SCRIPTS, ...(isLive ? ['charge.js'] : [])],
+    styles: COMPACT_SHARE.styles,
+    scripts: [...COMPACT_SHARE.scripts, ...(isLive ? ['charge.js'] : [])],
     data: isLive ? { live, state: await stateNow(found) } : {},
     body: html`${backLink(visit, '/charges', texts.back)}
 ${heading(title, stateOf(visit, charge))}
@@ -247,9 +248,6 @@ function actionsOf(visit: Visit, charge: Charge): Html {
   const isOpen = charge.status === 'OPEN'
   const page = checkoutUrl(app, charge)
   const hasPage = charge.kind !== 'RECURRING' && charge.kind !== 'STATIC'
-  const bank = `/bank?${new URLSearchParams({ code: charge.brCode ?? '' })}`
-  const isPayable =
-    isOpen && !charge.devMode && charge.brCode !== null && isPlayable(app.config, company)
   const mail = mailKindOf(app, charge)
   const button = (action: string, label: string) =>
     visit.formOf(
@@ -266,12 +264,28 @@ function actionsOf(visit: Visit, charge: Charge): Html {
     isRefundable(visit, charge) &&
     link('refund', texts.refundButton(formatReais(refundableOf(charge))))
   }${isOpen && link('cancel', texts.cancelButton, ' quiet danger')}`
-  return html`<div class="actions">${visit.can('payments:write') && writes}${
-    isPayable && html`<a class="button quiet slim" href="${bank}">${texts.payAtBank}</a>`
-  }${
+  return html`<div class="actions">${visit.can('payments:write') && writes}${isOpen && !charge.devMode && isPlayable(app.config, company) && payAtBank(visit, charge)}${
     hasPage &&
     html`<a class="button quiet slim" href="${page}" target="_blank" rel="noopener">${texts.openPage}</a>`
   }${visit.can('payments:write') && takes}</div>`
+}
+
+/**
+ * The way to the simulated bank. A link has no code before its payer asks for one, so its page is
+ * asked for it, with an invented address if something is to be sent.
+ */
+function payAtBank({ app, language, can }: Visit, charge: Charge): Html | false {
+  const { payAtBank: label } = CHARGE[language]
+  const { kind, brCode, link } = charge
+  if (brCode !== null)
+    return html`<a class="button quiet slim" href="${bankPath(brCode)}">${label}</a>`
+  if (kind !== 'LINK' || isSubscriptionLink(charge) || !can('payments:write')) return false
+  const address = link!.needShipping ? TRIAL_ADDRESS : {}
+  const fields = Object.entries({ ...address, bank: 'yes' }).map(
+    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
+  )
+  const { pathname } = new URL(checkoutUrl(app, charge))
+  return html`<form method="post" action="${pathname}">${fields}<button class="button quiet slim">${label}</button></form>`
 }
 
 /** A charge of a subscription and a sale of a static code are made by others. */

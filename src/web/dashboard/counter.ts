@@ -20,6 +20,7 @@ import { field } from '../forms.ts'
 import { stateOf as pageStateOf } from '../found.ts'
 import { type Html, html } from '../html.ts'
 import { type IconName, icon, sendPage } from '../layout.ts'
+import { bankPath } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { stateOf } from './charges.ts'
 import { commitOnce } from './commit-once.ts'
@@ -173,7 +174,7 @@ function openSale(visit: Visit, charge: Charge): Html {
   const { app, company, language, url, params } = visit
   const texts = COUNTER[language]
   const { brCode, amount, description } = charge
-  const bank = `/bank?${new URLSearchParams({ code: brCode! })}`
+  const bank = bankPath(brCode)
   return html`<section class="counter-sale" aria-labelledby="counter-amount">
 ${backLink(visit, '/counter', texts.title)}
 <h1 id="counter-amount" class="counter-amount">${formatReais(amount)}</h1>

@@ -58,16 +58,16 @@ const ADVICE: Record<ProblemCode, Advice> = {
     en: 'Check the method and the path in the documentation.',
   },
   charge_not_found: {
-    pt: 'Confira o id e se a chave é da empresa certa.',
-    en: 'Check the id, and whether the key is of the right company.',
+    pt: 'Confira o ID e se a chave é da empresa certa.',
+    en: 'Check the ID, and whether the key is of the right company.',
   },
   plan_not_found: {
-    pt: 'Confira o id e se a chave é da empresa certa.',
-    en: 'Check the id, and whether the key is of the right company.',
+    pt: 'Confira o ID e se a chave é da empresa certa.',
+    en: 'Check the ID, and whether the key is of the right company.',
   },
   link_not_found: {
-    pt: 'Confira o id e se a chave é da empresa certa.',
-    en: 'Check the id, and whether the key is of the right company.',
+    pt: 'Confira o ID e se a chave é da empresa certa.',
+    en: 'Check the ID, and whether the key is of the right company.',
   },
   link_closed: {
     pt: 'Ligue o link, mude a data final ou aumente o estoque.',
@@ -82,40 +82,40 @@ const ADVICE: Record<ProblemCode, Advice> = {
     en: 'To give back what was paid, refund each charge.',
   },
   customer_not_found: {
-    pt: 'Confira o id: o cliente pode ter sido excluído.',
-    en: 'Check the id: the customer may have been deleted.',
+    pt: 'Confira o ID: o cliente pode ter sido excluído.',
+    en: 'Check the ID: the customer may have been deleted.',
   },
   product_not_found: {
-    pt: 'Confira o id: o produto pode ter sido excluído.',
-    en: 'Check the id: the product may have been deleted.',
+    pt: 'Confira o ID: o produto pode ter sido excluído.',
+    en: 'Check the ID: the product may have been deleted.',
   },
   webhook_not_found: {
-    pt: 'Confira o id: o webhook pode ter sido excluído.',
-    en: 'Check the id: the webhook may have been deleted.',
+    pt: 'Confira o ID: o webhook pode ter sido excluído.',
+    en: 'Check the ID: the webhook may have been deleted.',
   },
   event_not_found: {
-    pt: 'Confira o id e se a chave é da empresa certa.',
-    en: 'Check the id, and whether the key is of the right company.',
+    pt: 'Confira o ID e se a chave é da empresa certa.',
+    en: 'Check the ID, and whether the key is of the right company.',
   },
   recurrence_not_found: {
-    pt: 'Confira o id e se a chave é da empresa certa.',
-    en: 'Check the id, and whether the key is of the right company.',
+    pt: 'Confira o ID e se a chave é da empresa certa.',
+    en: 'Check the ID, and whether the key is of the right company.',
   },
   payment_not_found: {
     pt: 'Confira o endToEndId na lista de Pix sem cobrança.',
     en: 'Check the endToEndId in the list of unmatched payments.',
   },
   dispute_not_found: {
-    pt: 'Confira o id e se a chave é da empresa certa.',
-    en: 'Check the id, and whether the key is of the right company.',
+    pt: 'Confira o ID e se a chave é da empresa certa.',
+    en: 'Check the ID, and whether the key is of the right company.',
   },
   withdrawal_not_found: {
-    pt: 'Confira o id e se a chave é da empresa certa.',
-    en: 'Check the id, and whether the key is of the right company.',
+    pt: 'Confira o ID e se a chave é da empresa certa.',
+    en: 'Check the ID, and whether the key is of the right company.',
   },
   recipient_not_found: {
-    pt: 'Confira o id e se a chave é da empresa certa.',
-    en: 'Check the id, and whether the key is of the right company.',
+    pt: 'Confira o ID e se a chave é da empresa certa.',
+    en: 'Check the ID, and whether the key is of the right company.',
   },
   recipient_key_changed: {
     pt: 'Espere até o horário indicado para fazer o repasse.',
@@ -242,8 +242,8 @@ const ADVICE: Record<ProblemCode, Advice> = {
     en: 'Send fewer headers.',
   },
   internal_error: {
-    pt: 'Repita com a mesma Idempotency-Key. Se continuar, envie o id da requisição ao suporte.',
-    en: 'Repeat it with the same Idempotency-Key. If it goes on, send us the request id.',
+    pt: 'Repita com a mesma Idempotency-Key. Se continuar, envie o ID da requisição ao suporte.',
+    en: 'Repeat it with the same Idempotency-Key. If it goes on, send us the request ID.',
   },
   provider_unavailable: {
     pt: 'Repita em alguns minutos com a mesma Idempotency-Key e confira a conexão com o banco.',

@@ -95,10 +95,10 @@ function requireRight(visit: Visit, { name, scopes }: Wanted): void {
   if (first) throw invalid(first, ...others)
 }
 
-/** The fewest with which a key can collect. Whoever needs more says so. */
-const USUAL: Scope[] = ['payments:read', 'payments:write']
+/** Enough to sell: payments, and the customers and products that they name. */
+const USUAL: Scope[] = ['payments:read', 'payments:write', 'catalog:read', 'catalog:write']
 
-/** The form for a new key. At first only what every shop needs is checked. */
+/** The form for a new key. At first only what selling needs is checked. */
 function showForm(visit: Visit, wanted: Wanted, fault: FormFault | null) {
   const { language, scopes } = visit
   const texts = KEYS[language]

@@ -9,8 +9,9 @@ import {
   MIN_LIFETIME_S,
 } from '../../core/links/rules.ts'
 import type { ShownReusableLink } from '../../core/links/view.ts'
+import { findMessage } from '../../core/messages/commands.ts'
 import type { Language } from '../../lib/language.ts'
-import { formatReais, readReais } from '../../lib/money.ts'
+import { formatReais, readReais, toCents } from '../../lib/money.ts'
 import { MIN_CHARGE } from '../../pix/amounts.ts'
 import { addDays, formatDay, isLocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import { copyButton } from '../developer.ts'
@@ -38,7 +39,7 @@ import {
   table,
 } from './parts.ts'
 import { catalogRoutes } from './record-pages.ts'
-import { SHARE_SCRIPTS, SHARE_STYLES, sharePart } from './share.ts'
+import { SHARE, sharePart } from './share.ts'
 import { chargePill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -120,7 +121,7 @@ async function show(visit: Visit, link: Link): Promise<{ body: Html; actions: Ht
     address: link.url,
     title: link.title,
     amount: priceOf(link),
-    text: texts.message(link.title, priceOf(link)),
+    text: await messageOf(visit, link),
   }
   const turn = link.enabled ? texts.turnOff : texts.turnOn
   const field = html`<input type="hidden" name="enabled" value="${link.enabled ? '' : 'yes'}">`
@@ -134,6 +135,18 @@ async function show(visit: Visit, link: Link): Promise<{ body: Html; actions: Ht
 ${card(texts.charges, await chargesOf(visit, link))}
 ${card(texts.details, details(link, language), 'narrow-card')}`,
   }
+}
+
+function messageOf({ app, company }: Visit, { title, amount, endsAt, url }: Link): Promise<string> {
+  const about = {
+    company: company.name,
+    payerName: null,
+    product: title,
+    amount: amount === undefined ? null : toCents(amount),
+    until: endsAt ? formatDay(lastDayOf(endsAt)) : null,
+    dueDate: null,
+  }
+  return findMessage(app, company, 'reusable', about, url)
 }
 
 function figures(link: Link, language: Language): Html {
@@ -410,7 +423,7 @@ export const linksRoutes: DashboardRoute[] = [
     change: 'changeReusableLink',
     texts: LINKS,
     nameOf: ({ title }) => title,
-    assets: { styles: SHARE_STYLES, scripts: SHARE_SCRIPTS },
+    assets: SHARE,
     list,
     show,
     typed,

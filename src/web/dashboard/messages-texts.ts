@@ -6,6 +6,9 @@ const SORTS_PT: Record<MessageSort, { title: string; when: string }> = {
   link: { title: 'Link de pagamento', when: 'Ao enviar um link em aberto.' },
   overdue: { title: 'Cobrança vencida', when: 'Ao enviar uma cobrança depois do vencimento.' },
   receipt: { title: 'Comprovante', when: 'Ao enviar o comprovante de uma cobrança paga.' },
+  plan: { title: 'Carnê', when: 'Ao enviar a página das parcelas.' },
+  reusable: { title: 'Link para vários clientes', when: 'Ao enviar um link da página Links.' },
+  subscription: { title: 'Assinatura', when: 'Ao enviar um link de assinatura.' },
 }
 
 const SORTS_EN: typeof SORTS_PT = {
@@ -13,6 +16,9 @@ const SORTS_EN: typeof SORTS_PT = {
   link: { title: 'Payment link', when: 'When you send an open link.' },
   overdue: { title: 'Overdue charge', when: 'When you send a charge after its due date.' },
   receipt: { title: 'Receipt', when: 'When you send the receipt of a paid charge.' },
+  plan: { title: 'Installments', when: 'When you send the page of the installments.' },
+  reusable: { title: 'Link for many customers', when: 'When you send a link of the page Links.' },
+  subscription: { title: 'Subscription', when: 'When you send the link of a subscription.' },
 }
 
 const braced = (names: readonly string[]): string => names.map((name) => `{${name}}`).join(', ')
@@ -33,6 +39,8 @@ const pt = {
     `${braced(names)} não existe nesta mensagem. Use ${braced(known)}.`,
   save: 'Salvar',
   preview: 'Pré-visualizar',
+  /** Sold in the sample. */
+  product: 'Bolo de cenoura',
   previewTitle: 'Prévia',
   reset: 'Restaurar padrão',
   sorts: SORTS_PT,
@@ -57,6 +65,7 @@ const en: typeof pt = {
   unknown: (names, known) => `There is no ${braced(names)} in this message. Use ${braced(known)}.`,
   save: 'Save',
   preview: 'Preview',
+  product: 'Carrot cake',
   previewTitle: 'Preview',
   reset: 'Back to the standard',
   sorts: SORTS_EN,

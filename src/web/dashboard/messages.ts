@@ -57,6 +57,7 @@ function sampleOf({ app, company }: Visit, text: string): Html {
   const about: AboutMessage = {
     company: company.name,
     payerName: 'Maria da Silva',
+    product: MESSAGES[company.language].product,
     amount: toCents(15_000),
     until: formatDay(addDays(today, 7)),
     dueDate: addDays(today, -2),

@@ -277,7 +277,7 @@ type Texts = typeof pt
 
 const en: Texts = {
   file: 'CSV file',
-  hint: 'Up to 1,000 charges and 512 KB. Columns separated by semicolons, commas or tabs; the first line has the names of the columns, in any order.',
+  hint: 'Up to 1.000 charges and 512 KB. Columns separated by semicolons, commas or tabs; the first line has the names of the columns, in any order.',
   check: 'Check the file',
   sample: 'Download an example',
   columns: 'Columns of the file',
@@ -319,7 +319,7 @@ const en: Texts = {
   missing: (names) => `Columns are missing in the first line: ${names}.`,
   unknown: (names) => `These columns do not exist: ${names}. Check the names below.`,
   empty: 'The file has no lines with charges.',
-  tooMany: (count) => `The file has ${count} charges, and 1,000 fit. Divide it.`,
+  tooMany: (count) => `The file has ${count} charges, and 1.000 fit. Divide it.`,
   found: (count, sum) =>
     count === 1
       ? `1 charge is ready to be created, of ${sum}. Nothing is created yet.`

@@ -135,7 +135,7 @@ const pt = {
     charge: {
       title: 'Cobrança Pix',
       text: 'Um QR Code e um código copia e cola para uma pessoa pagar agora.',
-      make: 'Criar cobrança',
+      make: 'Cobrar',
     },
     link: {
       title: 'Link de pagamento',
@@ -228,7 +228,7 @@ const en: Texts = {
     },
     batch: {
       title: 'Many charges',
-      text: 'Up to 1,000 charges at once, from a CSV file.',
+      text: 'Up to 1.000 charges at once, from a CSV file.',
       make: 'Create charges',
     },
     code: {
@@ -258,7 +258,7 @@ const en: Texts = {
   productsHint: 'Choose products, or leave them empty and enter only the total.',
   productRow: (number) => `Product ${number}`,
   quantity: 'Quantity',
-  wrongQuantity: 'Enter a quantity from 1 to 1,000,000.',
+  wrongQuantity: 'Enter a quantity from 1 to 1.000.000.',
   noProduct: 'None',
   addRows: 'Add products',
   newestProducts: (count) =>

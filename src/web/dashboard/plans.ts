@@ -1,10 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
+import { findCharge } from '../../core/charges/commands.ts'
 import type { PlanView } from '../../core/charges/plan-view.ts'
+import { openPerson } from '../../core/customers/sealing.ts'
+import { findMessage } from '../../core/messages/commands.ts'
+import { fromPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
-import { formatReais } from '../../lib/money.ts'
+import { formatReais, toCents } from '../../lib/money.ts'
 import { formatDay } from '../../pix/local-time.ts'
-import { copyButton } from '../developer.ts'
 import { type Html, html } from '../html.ts'
 import { facts } from '../parts.ts'
 import { backLink, confirmation, type FormFault, tryForm } from './form-parts.ts'
@@ -21,6 +24,7 @@ import {
   table,
 } from './parts.ts'
 import { makeLink, sendPage } from './record-pages.ts'
+import { SHARE, sharePart } from './share.ts'
 import { chargePill } from './states.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
@@ -89,12 +93,43 @@ async function showOne(visit: Visit): Promise<FastifyReply> {
     canCancel &&
     html`<a class="button quiet danger slim" href="${url(`/plans/${plan.id}/cancel`)}">${texts.cancel}</a>`
   }`
-  return sendPage(visit, FRAME, {
-    title: texts.titleOf(formatReais(plan.total), plan.count),
-    back: backLink(visit, '/plans', texts.title),
-    actions,
-    done: texts.done,
-    body: html`${card(texts.installments, chargesOf(visit, plan))}${card(texts.details, detailsOf(visit, plan), 'narrow-card')}`,
+  return sendPage(
+    visit,
+    { ...FRAME, styles: SHARE.styles },
+    {
+      title: texts.titleOf(formatReais(plan.total), plan.count),
+      back: backLink(visit, '/plans', texts.title),
+      actions,
+      done: texts.done,
+      scripts: SHARE.scripts,
+      body: html`${plan.status === 'OPEN' && (await shareCard(visit, plan))}${card(texts.installments, chargesOf(visit, plan))}${card(texts.details, detailsOf(visit, plan), 'narrow-card')}`,
+    },
+  )
+}
+
+/** The page with all installments, and the ways to send it. */
+async function shareCard(visit: Visit, { url, total, charges = [] }: Plan): Promise<Html> {
+  const { app, company, language } = visit
+  const texts = PLANS[language]
+  // All charges of a plan have one payer.
+  const { payer } = await findCharge(app, company.id, fromPublic('charge', charges[0]!.id))
+  const known =
+    payer && visit.can('payments:write') ? openPerson(app.vault, company.id, payer) : null
+  const about = {
+    company: company.name,
+    payerName: payer?.name ?? null,
+    product: null,
+    amount: toCents(total),
+    until: null,
+    dueDate: null,
+  }
+  return sharePart(visit, {
+    address: url,
+    title: texts.subject(company.name, formatReais(total)),
+    amount: formatReais(total),
+    text: await findMessage(app, company, 'plan', about, url),
+    more: html`<a class="button quiet" href="${url}" target="_blank" rel="noopener">${texts.open}</a>`,
+    ...(known && { to: { phone: known.phone, email: known.email } }),
   })
 }
 
@@ -136,7 +171,9 @@ function detailsOf({ language }: Visit, plan: Plan): Html {
     [texts.madeAt, moment(plan.createdAt)],
     ['ID', idText(plan.id, 'ID', language)],
   ])
-  return html`${shown}<p class="soft">${texts.share}</p><p><code class="breakable">${plan.url}</code></p><p class="actions">${copyButton(plan.url, texts.share, language)} <a href="${plan.url}" target="_blank" rel="noopener">${texts.open}</a></p>`
+  return plan.status === 'OPEN'
+    ? shown
+    : html`${shown}<p><a href="${plan.url}" target="_blank" rel="noopener">${texts.open}</a></p>`
 }
 
 const askToCancel = async (visit: Visit): Promise<FastifyReply> =>
@@ -194,15 +231,15 @@ const pt = {
   today: 'Valor hoje ou pago',
   details: 'Detalhes',
   externalId: 'Sua referência',
-  share: 'Página do cliente com todas as parcelas:',
-  open: 'Abrir',
+  open: 'Abrir página do cliente',
+  subject: (company: string, total: string) => `${company}: carnê de ${total}`,
   cancel: 'Cancelar carnê',
   cancelTitle: 'Cancelar o que está em aberto?',
   cancelText:
     'As parcelas em aberto não poderão mais ser pagas. O que já foi pago continua pago. Isto não pode ser desfeito.',
   statuses: { OPEN: 'Em aberto', COMPLETED: 'Pago', EXPIRED: 'Expirado', CANCELED: 'Cancelado' },
   done: {
-    made: 'Carnê criado.',
+    made: 'Carnê criado. Copie o link e envie ao cliente.',
     canceled: 'Carnê cancelado.',
   } as Record<string, string>,
 }
@@ -228,14 +265,17 @@ const en: typeof pt = {
   today: 'Amount today or paid',
   details: 'Details',
   externalId: 'Your reference',
-  share: 'The customer’s page with all installments:',
-  open: 'Open',
+  open: 'Open the customer’s page',
+  subject: (company, total) => `${company}: ${total} in installments`,
   cancel: 'Cancel plan',
   cancelTitle: 'Cancel what is open?',
   cancelText:
     'Open installments can no longer be paid. What is paid stays paid. This cannot be undone.',
   statuses: { OPEN: 'Open', COMPLETED: 'Paid', EXPIRED: 'Expired', CANCELED: 'Canceled' },
-  done: { made: 'Plan created.', canceled: 'Plan canceled.' },
+  done: {
+    made: 'Plan created. Copy its link and send it to the customer.',
+    canceled: 'Plan canceled.',
+  },
 }
 
 const PLANS: Record<Language, typeof pt> = { pt, en }

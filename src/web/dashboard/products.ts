@@ -344,7 +344,7 @@ const en: Texts = {
     name: { label: 'Name', wrong: 'Enter a name of at most 255 characters.' },
     description: {
       label: 'Description',
-      wrong: 'The description may have 4,096 characters.',
+      wrong: 'The description may have 4.096 characters.',
     },
     price: {
       label: 'Price in reais',

@@ -77,7 +77,7 @@ const en: typeof pt = {
   placeholders: 'Use {nome}, {valor}, {vencimento}, {link} and {empresa}. Plain text only.',
   wrongSubject: 'Use only {nome}, {valor}, {vencimento} and {empresa}, up to 150 characters.',
   wrongText:
-    'Use only {nome}, {valor}, {vencimento}, {link} and {empresa}, up to 2,000 characters.',
+    'Use only {nome}, {valor}, {vencimento}, {link} and {empresa}, up to 2.000 characters.',
   dayTaken: 'There is a reminder for this day already.',
   save: 'Save',
   preview: 'Preview',

@@ -210,14 +210,14 @@ export const requestsRoutes: DashboardRoute[] = [
 const pt = {
   title: 'Requisições',
   about:
-    'As chamadas à API nos últimos 7 dias. O corpo das requisições e os dados dos pagadores não são guardados aqui. O id de cada uma está no cabeçalho X-Request-Id da resposta.',
+    'As chamadas à API nos últimos 7 dias. O corpo das requisições e os dados dos pagadores não são guardados aqui. O ID de cada uma está no cabeçalho X-Request-Id da resposta.',
   caption: 'Requisições, as mais recentes primeiro',
   empty: 'As chamadas que suas chaves fizerem à API aparecem aqui.',
   emptyFiltered: 'Nenhuma requisição com estes filtros.',
   searchOn: 'Nada encontrado até aqui. A busca ainda não chegou ao fim: veja as mais antigas.',
   /** A moment follows. */
   searchedUntil: 'A busca chegou até',
-  notFound: 'Nenhuma requisição dos últimos 7 dias tem este id.',
+  notFound: 'Nenhuma requisição dos últimos 7 dias tem este ID.',
   columns: {
     operation: 'Operação',
     status: 'Status',
@@ -252,7 +252,7 @@ const pt = {
     error: 'Código do erro',
     meaning: 'O que aconteceu',
     advice: 'O que fazer',
-    copyId: 'o id da requisição',
+    copyId: 'o ID da requisição',
     callerId: 'X-Request-Id enviado',
     noBody: 'O corpo da requisição e o da resposta não são guardados.',
     reference: 'Ver na documentação',
@@ -265,13 +265,13 @@ type Texts = typeof pt
 const en: Texts = {
   title: 'Requests',
   about:
-    'The API calls of the last 7 days. Bodies of requests and data of payers are not kept here. The id of each is in the header X-Request-Id of its answer.',
+    'The API calls of the last 7 days. Bodies of requests and data of payers are not kept here. The ID of each is in the header X-Request-Id of its answer.',
   caption: 'Requests, newest first',
   empty: 'Calls that your keys send to the API are shown here.',
   emptyFiltered: 'No request matches these filters.',
   searchOn: 'Nothing was found so far. The search is not at its end yet: see older ones.',
   searchedUntil: 'Searched back to',
-  notFound: 'No request of the last 7 days has this id.',
+  notFound: 'No request of the last 7 days has this ID.',
   columns: {
     operation: 'Operation',
     status: 'Status',
@@ -306,7 +306,7 @@ const en: Texts = {
     error: 'Error code',
     meaning: 'What happened',
     advice: 'What to do',
-    copyId: 'the request id',
+    copyId: 'the request ID',
     callerId: 'X-Request-Id as sent',
     noBody: 'The bodies of the request and of the answer are not kept.',
     reference: 'See the documentation',

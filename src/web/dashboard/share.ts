@@ -17,24 +17,24 @@ export type Shared = {
   text: string
   /** Who gets it, if that is known and the person may see it. */
   to?: { phone?: string | undefined; email?: string | undefined }
-  /** A button that sends our own e-mail, such as that of a charge. */
-  mailButton?: Shown
+  /** More buttons, such as one that sends our own e-mail. */
+  more?: Shown
   /** Where the QR code is shown, for the compact part. */
   page?: string
 }
 
 /** What a page with the part below loads. A page with the compact one needs no `print.js`. */
-export const SHARE_STYLES = ['share.css']
-export const SHARE_SCRIPTS = ['share.js']
+export const SHARE = { styles: ['share.css'], scripts: ['share.js', 'print.js'] }
+export const COMPACT_SHARE = { styles: SHARE.styles, scripts: ['share.js'] }
 
 /** All ways to send an address: copied, by WhatsApp, e-mail or another app, scanned, printed. */
 export function sharePart(visit: Pick<Visit, 'language'>, shared: Shared): Html {
   const { address, amount } = shared
-  const texts = SHARE[visit.language]
+  const texts = TEXTS[visit.language]
   const print = html`<button type="button" class="button quiet js" data-print>${icon('print')}<span>${texts.print}</span></button>`
   return card(
     texts.title,
-    html`<div class="share-ways">${copyButton(visit, address, '')}${ways(visit, shared, '')}${shared.mailButton}${print}</div>
+    html`<div class="share-ways">${copyButton(visit, address, '')}${ways(visit, shared, '')}${shared.more}${print}</div>
 <div class="share-code">${amount !== null && html`<p class="share-amount">${amount}</p>`}<p class="qr"><img src="${qrDataUrl(address)}" alt="${texts.qr}" width="256" height="256"></p><p class="soft small">${texts.scan}</p></div>
 <div class="field share-address"><label for="share-address">${texts.address}</label><input id="share-address" class="code" readonly value="${address}" translate="no"></div>`,
     'share',
@@ -45,17 +45,17 @@ export function sharePart(visit: Pick<Visit, 'language'>, shared: Shared): Html 
 export const compactShare = (visit: Pick<Visit, 'language'>, shared: Shared): Html =>
   html`<div class="actions share-row">${copyButton(visit, shared.address, ' slim')}${ways(visit, shared, ' slim')}${
     shared.page !== undefined &&
-    html`<a class="button quiet slim" href="${shared.page}">${icon('qr')}<span>${SHARE[visit.language].more}</span></a>`
+    html`<a class="button quiet slim" href="${shared.page}">${icon('qr')}<span>${TEXTS[visit.language].more}</span></a>`
   }</div>`
 
 function copyButton({ language }: Pick<Visit, 'language'>, text: string, kind: string): Html {
-  const texts = SHARE[language]
+  const texts = TEXTS[language]
   return html`<button type="button" class="button js${kind}" data-copy="${text}" data-copied="${texts.copied}">${icon('copy')}<span aria-live="polite"><span>${texts.copy}</span></span></button>`
 }
 
 /** WhatsApp, e-mail and, on a phone, any other app. We ask none of them for anything. */
 function ways({ language }: Pick<Visit, 'language'>, shared: Shared, kind: string): Html {
-  const texts = SHARE[language]
+  const texts = TEXTS[language]
   const { title } = shared
   const text = messageOf(shared)
   return html`<a class="button quiet${kind}" href="${whatsAppUrl(text, shared.to?.phone)}" target="_blank" rel="noopener noreferrer">${icon('chat')}<span>WhatsApp</span></a>
@@ -103,4 +103,4 @@ const en: typeof pt = {
   address: 'Link',
 }
 
-const SHARE: Record<Language, typeof pt> = { pt, en }
+const TEXTS: Record<Language, typeof pt> = { pt, en }

@@ -52,12 +52,6 @@ const pt = {
   nextHint:
     'O vencimento é em dia útil. Se faltar saldo, o banco tenta de novo em até 3 dos 7 dias seguintes, também em fins de semana e feriados.',
   number: (number: number) => `${number}ª cobrança`,
-  share: 'Link para o cliente',
-  shareHint: {
-    link: 'Envie por mensagem ou publique na sua página.',
-    created: 'O cliente abre o link e autoriza no aplicativo do banco.',
-  },
-  copyLink: 'o link',
   bank: 'Autorizar no banco simulado',
   openPage: 'Abrir a página do cliente',
   charges: 'Cobranças da assinatura',
@@ -132,12 +126,6 @@ const en: Texts = {
   nextHint:
     'Due dates are business days. Without funds the bank tries again on up to 3 of the next 7 days, weekends and holidays included.',
   number: (number) => `Charge ${number}`,
-  share: 'Link for the customer',
-  shareHint: {
-    link: 'Send it by message, or publish it on your page.',
-    created: 'The customer opens the link and authorizes it in the app of their bank.',
-  },
-  copyLink: 'the link',
   bank: 'Authorize in the simulated bank',
   openPage: 'Open the customer’s page',
   charges: 'Charges of the subscription',

@@ -5,6 +5,7 @@ import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
+import { findMessage } from '../../core/messages/commands.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
 import {
   asOf,
@@ -23,12 +24,12 @@ import {
 } from '../../core/recurrences/store.ts'
 import { subscriptionWord, whatHappened } from '../../core/recurrences/words.ts'
 import { fromPublic, toPublic, type Uuid } from '../../lib/ids.ts'
+import { formatReais } from '../../lib/money.ts'
 import { problem } from '../../lib/problems.ts'
 import { formatDay, formatMoment, type LocalDate, localDateOf } from '../../pix/local-time.ts'
-import { copyButton } from '../developer.ts'
 import { fieldsOf } from '../forms.ts'
 import { type Html, html, type Shown } from '../html.ts'
-import { facts } from '../parts.ts'
+import { bankPath, facts } from '../parts.ts'
 import { SUBSCRIPTION } from '../subscription-texts.ts'
 import { recordFile, sendCsv } from './csv.ts'
 import { searchCustomers } from './customers.ts'
@@ -60,6 +61,7 @@ import {
 } from './parts.ts'
 import { makeLink } from './record-pages.ts'
 import { savedViews, viewsNotice } from './saved-views.ts'
+import { SHARE, sharePart } from './share.ts'
 import { chargePill, subscriptionPill } from './states.ts'
 import { subscriptionWriter } from './subscription-file.ts'
 import { type Choice, SUBSCRIPTIONS } from './subscriptions-texts.ts'
@@ -351,7 +353,8 @@ async function showSubscriptionPage(visit: Visit, recurrence: Recurrence): Promi
     title,
     here: 'subscriptions',
     body: html`${backLink(visit, '/subscriptions', texts.title)}${heading(title, actions)}${doneNotice(visit, texts.done)}
-<div class="columns">${agreementCard(visit, recurrence)}<div class="after">${shareCard(visit, recurrence)}${await nextCard(visit, recurrence)}</div></div>${details}`,
+${await shareCard(visit, recurrence)}<div class="columns">${agreementCard(visit, recurrence)}${await nextCard(visit, recurrence)}</div>${details}`,
+    ...SHARE,
   })
 }
 
@@ -392,22 +395,35 @@ function customerOf(visit: Visit, { customerId, payer }: Recurrence): Html {
 }
 
 /** The link for the payer, while there is something to do with it. */
-function shareCard(visit: Visit, recurrence: Recurrence): Html | null {
-  const { language, app, company } = visit
+async function shareCard(visit: Visit, recurrence: Recurrence): Promise<Html | null> {
+  const { language, app, company, can } = visit
   const texts = SUBSCRIPTIONS[language]
   const word = subscriptionWord(recurrence)
   if (word !== 'link' && word !== 'created') return null
   const address = checkoutUrl(app, recurrence)
-  const { brCode } = recurrence
+  const { brCode, payer, productName, value, expiresAt } = recurrence
+  const about = {
+    company: company.name,
+    payerName: payer?.name ?? null,
+    product: productName,
+    amount: value,
+    until: expiresAt && formatMoment(expiresAt),
+    dueDate: null,
+  }
+  const known = payer && can('payments:write') ? openPerson(app.vault, company.id, payer) : null
   const bank =
     brCode !== null &&
     isPlayable(app.config, company) &&
-    html`<a class="button quiet slim" href="/bank?${new URLSearchParams({ code: brCode }).toString()}" target="_blank" rel="noopener">${texts.bank}</a>`
-  return card(
-    texts.share,
-    html`<p class="hint">${texts.shareHint[word]}</p><p class="code" translate="no">${address}</p>
-<div class="actions">${copyButton(address, texts.copyLink, language)}<a class="button quiet slim" href="${new URL(address).pathname}" target="_blank" rel="noopener">${texts.openPage}</a>${bank}</div>`,
-  )
+    html`<a class="button quiet" href="${bankPath(brCode)}" target="_blank" rel="noopener">${texts.bank}</a>`
+  const page = html`<a class="button quiet" href="${new URL(address).pathname}" target="_blank" rel="noopener">${texts.openPage}</a>`
+  return sharePart(visit, {
+    address,
+    title: `${company.name}: ${productName}`,
+    amount: formatReais(value),
+    text: await findMessage(app, company, 'subscription', about, address),
+    more: html`${page}${bank}`,
+    ...(known && { to: { phone: known.phone, email: known.email } }),
+  })
 }
 
 /** What is charged next, and when. */

@@ -59,7 +59,7 @@ const pt = {
   newest: 'Cobranças mais recentes',
   allCharges: 'Ver todas',
   refresh: 'Atualizar',
-  create: 'Nova cobrança',
+  create: 'Cobrar',
   chartTitle: 'Recebido por dia',
   chartLabel: (days: number) =>
     `Valor recebido por dia nos últimos ${days} dias. Os números estão na tabela a seguir.`,

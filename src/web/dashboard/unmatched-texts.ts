@@ -17,7 +17,7 @@ const pt = {
   filter: 'Situação dos pagamentos',
   searchLabel: 'Buscar',
   searchButton: 'Buscar',
-  searchHint: 'Nome, CPF ou CNPJ, valor (19,90) ou ID da transação',
+  searchHint: 'Nome, CPF ou CNPJ, valor (19,90) ou ID da transação (E2E)',
   noneFound: (text: string) => `Nada encontrado para “${text}” entre os 500 mais recentes`,
   total: (shown: string, count: number) =>
     count === 1 ? '1 pagamento aguarda decisão:' : `${shown} pagamentos aguardam decisão:`,
@@ -124,7 +124,7 @@ const en: Texts = {
   intro: 'Payments that arrived but paid no charge. Decide what to do with them.',
   states: {
     UNMATCHED: 'Waiting for a decision',
-    ACCEPTED: 'Accepted',
+    ACCEPTED: 'Money kept',
     REFUNDING: 'Being refunded',
     REFUNDED: 'Refunded',
     DISPUTED: 'Disputed',
@@ -132,7 +132,7 @@ const en: Texts = {
   filter: 'State of the payments',
   searchLabel: 'Search',
   searchButton: 'Search',
-  searchHint: 'Name, CPF or CNPJ, amount (19,90) or transaction ID',
+  searchHint: 'Name, CPF or CNPJ, amount (19,90) or transaction ID (E2E)',
   noneFound: (text) => `Nothing found for “${text}” among the newest 500`,
   total: (shown, count) =>
     count === 1 ? '1 payment needs a decision:' : `${shown} payments need a decision:`,
@@ -214,13 +214,13 @@ const en: Texts = {
   optional: 'optional',
   tooLong: 'Use at most 140 characters.',
   done: {
-    accepted: 'Payment accepted. The amount is in the available balance.',
+    accepted: 'Money kept. It is already in the available balance.',
     settled: 'Charge settled. It counts as paid.',
     refunded: 'Refund started. The amount goes back to the payer in a moment.',
   },
   empty: {
     UNMATCHED: 'No payment waits for your decision.',
-    ACCEPTED: 'Payments that you accept appear here.',
+    ACCEPTED: 'Payments whose money you keep appear here.',
     REFUNDING: 'No refund is in progress.',
     REFUNDED: 'Payments that you refund appear here.',
     DISPUTED: 'No disputed payments.',

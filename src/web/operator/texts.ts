@@ -130,7 +130,7 @@ const pt = {
     bytes: 'Tamanho',
   },
   companies: {
-    placeholder: 'Nome, CNPJ, CPF ou id da empresa',
+    placeholder: 'Nome, CNPJ, CPF ou ID da empresa',
     mode: 'Ambiente',
     modes: { sandbox: 'Testes', live: 'Produção' },
     volume: 'Recebido em 30 dias',
@@ -394,7 +394,7 @@ const en: OperatorTexts = {
     bytes: 'Size',
   },
   companies: {
-    placeholder: 'Name, tax id or id of the company',
+    placeholder: 'Name, tax ID or ID of the company',
     mode: 'Mode',
     modes: { sandbox: 'Sandbox', live: 'Live' },
     volume: 'Received in 30 days',
@@ -406,7 +406,7 @@ const en: OperatorTexts = {
     notAudited: 'Not done yet',
     created: 'Created',
     version: 'API version',
-    taxId: 'Tax id',
+    taxId: 'Tax ID',
     id: 'ID',
     members: 'People',
     differenceHint: 'While there is a difference, no withdrawal leaves this company.',

@@ -99,7 +99,7 @@ test('if a webhook fails, its company is warned after four days, and it is deact
   await failForADay(client, webhook)
   const [warning = assert.fail(), ...more] = await lettersOf(api, client.company.id)
   assert.deepEqual([warning.kind, more], ['webhook-failing', []])
-  assert.equal(warning.subject, 'O webhook Loja não está recebendo eventos')
+  assert.equal(warning.subject, 'O webhook Loja está com falha')
   await watchWebhooks.run(api.app)
   api.clock.advance(DAY_S - 1)
   await sendOne(client, webhook)
