@@ -46,7 +46,7 @@ async function diagnose(): Promise<Check[]> {
     await check('collector', () => inspectCollector(config)),
     await check('rights', async () => inspectRights(config)),
     await check('open files', async () => inspectFileLimit()),
-    await check('backlog', async () => inspectBacklog()),
+    await check('backlog', async () => inspectBacklog(config)),
     await check('data directory', async () => inspectDataDirectory(config)),
     ...(await checkDatabase(config)),
     await check('mail', () => inspectMail(config)),

@@ -87,8 +87,11 @@ export function judgeSpace(folder: string, free_mib: number, files: number): Fin
 }
 
 /** How many new connections may wait for a process that is busy. */
-export function inspectBacklog(path = '/proc/sys/net/core/somaxconn'): Finding {
-  const most = existsSync(path) ? Number(readFileSync(path, 'utf8')) : BACKLOG
+export function inspectBacklog(
+  { local }: Pick<Config, 'local'>,
+  path = '/proc/sys/net/core/somaxconn',
+): Finding {
+  const most = !local && existsSync(path) ? Number(readFileSync(path, 'utf8')) : BACKLOG
   if (most >= BACKLOG) return ['ok', 'Enough connections may wait.']
   return [
     'warning',
