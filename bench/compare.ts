@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs, promisify } from 'node:util'
 import { COMPANIES, type Done, OPERATIONS, type Operation } from './operations.ts'
 import { measureUndisturbed } from './processor.ts'
-import { MAX_TRIES, median, progress } from './setup.ts'
+import { MAX_TRIES, median, progress, verdictOf } from './setup.ts'
 import { checkOut, ROOT, startVersion, type Used, type Version } from './version.ts'
 
 /** A round of one version: what was done, and what it has used for that. */
@@ -145,8 +145,7 @@ function print(name: string, pairs: Pair[], bar: Bar): void {
   }
 }
 
-const judge = (isReached: boolean, bar: string): string =>
-  `bar ${bar}: ${isReached ? 'reached' : 'MISSED'}`
+const judge = (isReached: boolean, bar: string): string => `bar ${bar}: ${verdictOf(isReached)}`
 
 const HISTORY = join(import.meta.dirname, 'history.md')
 

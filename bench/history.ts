@@ -10,7 +10,7 @@ import { createLog } from '../src/lib/log.ts'
 import { createService, type Service } from '../src/service.ts'
 import { LATEST } from '../src/versions/history.ts'
 import { releaseDueCharges } from '../src/worker/due.ts'
-import { lowerQuartile, progress } from './setup.ts'
+import { lowerQuartile, progress, verdictOf } from './setup.ts'
 
 /** A company whose past has so many charges, and the service that it uses. */
 export type Size = {
@@ -173,7 +173,7 @@ export async function compareSizes(
     // Other work of the machine only adds time, so the quick tries are what it takes.
     const [least, most] = [lowerQuartile(few), lowerQuartile(many)]
     const value = most / least
-    const verdict = value <= bar ? 'reached' : 'MISSED'
+    const verdict = verdictOf(value <= bar)
     const figures = `${least.toFixed(2)} → ${most.toFixed(2)} ms`
     console.log(
       `${name.padEnd(44)}${value.toFixed(2).padStart(6)}   ${figures.padEnd(22)} bar ≤ ${bar}: ${verdict}`,

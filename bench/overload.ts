@@ -10,6 +10,7 @@ import {
   report,
   runVintem,
   type Target,
+  verdictOf,
 } from './setup.ts'
 
 /** How long is looked for the rate that can be served, and then for each overload. */
@@ -69,7 +70,9 @@ function print(all: Answered[], perSecond: number): void {
   ratio('accepted ÷ what can be served', accepted.length / LOAD_S / perSecond, LEAST_SERVED)
   atMost('accepted, p99', at(accepted, 0.99), MAX_ACCEPTED_MS)
   atMost('refused, p99', at(refused, 0.99), MAX_REFUSED_MS)
-  console.log(`refused without Retry-After: ${silent}; broken or answered otherwise: ${others}`)
+  const isClean = verdictOf(silent + others === 0)
+  const [mute, odd] = [`refused without Retry-After: ${silent}`, `answered otherwise: ${others}`]
+  console.log(`${mute}; broken or ${odd}; bar 0: ${isClean}`)
 }
 
 const timesOf = (answered: Answered[]): string =>

@@ -5,7 +5,7 @@ import { systemClock } from '../src/lib/clock.ts'
 import { newId, suffixOf } from '../src/lib/ids.ts'
 import { ROUTES } from '../src/web/dashboard/routes.ts'
 import { compareSizes, type Measurement, openSize, type Size } from './history.ts'
-import { benchDatabase } from './setup.ts'
+import { benchDatabase, verdictOf } from './setup.ts'
 
 const SMALL = Number(process.env.BENCH_SMALL ?? 10_000)
 const LARGE = Number(process.env.BENCH_LARGE ?? 1_000_000)
@@ -97,6 +97,6 @@ async function weighFirstPage(size: Size): Promise<void> {
     bytes.push(rawPayload.length)
   }
   const sum = bytes.reduce((all, one) => all + one, 0)
-  const verdict = sum <= MAX_BYTES ? 'reached' : 'MISSED'
+  const verdict = verdictOf(sum <= MAX_BYTES)
   console.log(`first page with ${files.length} files: ${sum} bytes, bar ≤ ${MAX_BYTES}: ${verdict}`)
 }

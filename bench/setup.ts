@@ -282,16 +282,22 @@ export function report(label: string, perSecond: number, extra = ''): void {
   console.log(`${label.padEnd(44)}${Math.round(perSecond).toString().padStart(8)} /s  ${extra}`)
 }
 
+/** A bar that is missed lets the command end with 1. */
+export function verdictOf(isReached: boolean): 'reached' | 'MISSED' {
+  if (!isReached) process.exitCode = 1
+  return isReached ? 'reached' : 'MISSED'
+}
+
 /** A ratio, and whether it reaches the bar where there is one. */
 export function ratio(label: string, value: number, bar?: number): void {
-  const verdict = Number.isFinite(value) && value >= (bar ?? 0) ? 'reached' : 'MISSED'
+  const verdict = verdictOf(bar === undefined || (Number.isFinite(value) && value >= bar))
   const judged = bar === undefined ? '' : `bar ≥ ${bar}: ${verdict}`
   console.log(`${label.padEnd(44)}${value.toFixed(2).padStart(8)}     ${judged}`)
 }
 
 /** Milliseconds, and whether they are no more than the bar. */
 export function atMost(label: string, value_ms: number, bar_ms: number): void {
-  const verdict = value_ms <= bar_ms ? 'reached' : 'MISSED'
+  const verdict = verdictOf(value_ms <= bar_ms)
   console.log(
     `${label.padEnd(44)}${value_ms.toFixed(1).padStart(8)} ms  bar ≤ ${bar_ms}: ${verdict}`,
   )

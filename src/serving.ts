@@ -4,6 +4,7 @@ import { watchMoves } from './core/places/directory.ts'
 import { appsOf } from './core/places/front.ts'
 import { watchInstallation, watchProcess } from './http/metrics.ts'
 import { buildOperator } from './http/operator.ts'
+import { BACKLOG } from './lib/backlog.ts'
 import type { Log } from './lib/log.ts'
 import type { Metrics } from './lib/metrics.ts'
 import type { Undo } from './lifetime.ts'
@@ -27,13 +28,6 @@ export const undoApp = (app: FullFront): Undo[] => [
         providers.bacen.close(),
   ),
 ]
-
-/**
- * How many connections may wait to be accepted; the system may allow fewer. With the default of
- * 511, those of an overload are dropped and tried again after 1, 3, 7 and 15 seconds, instead of
- * being refused at once.
- */
-const BACKLOG = 4096
 
 /** Answers requests on the public port, or on the socket of the process whose place it takes. */
 export async function serveRequests(

@@ -6,6 +6,8 @@ import { startBank } from './bank/bank.ts'
 import { trust } from './bank/certificates.ts'
 import { openBankCli } from './support/bank-cli.ts'
 import type { Result } from './support/cli.ts'
+import { signIn } from './support/dashboard.ts'
+import { lettersOf } from './support/mail.ts'
 import { confirmed } from './support/withdrawals.ts'
 
 const { api, bank, connect, credentials, file, live, secret, vintem } = await openBankCli()
@@ -287,6 +289,35 @@ test('disconnect removes the callbacks and the credentials, and lets those of ot
   Object.assign(webhooks, { rec: null, cobr: null })
   await vintem(['bank', 'disconnect', '--company', company.id])
   assert.deepEqual(callbacksAt(), ['https://other.example', null, null])
+})
+
+test('what an operator changes of where money goes is mailed to the company and its owners', async () => {
+  const { company } = await live()
+  const owner = await signIn(api, company)
+  let seen = 0
+  const mailed = async () => {
+    const letters = await lettersOf(api, company.id)
+    const changes = letters.filter(({ kind }) => kind === 'bank-changed').slice(seen)
+    seen += changes.length
+    const to = changes.map((letter) => letter.to).sort()
+    if (to.length > 0) assert.deepEqual(to, [company.email, owner.person.email].sort())
+    return changes[0]?.text ?? null
+  }
+  await connect(company.id)
+  const connected = await mailed()
+  assert.match(connected!, /Um banco foi conectado a Padaria\.[\s\S]*Quem opera este serviço/)
+  assert.doesNotMatch(connected!, /segunda pessoa/)
+  await connect(company.id, { account: null, branch: null })
+  assert.equal(await mailed(), null, 'the same destination')
+  await connect(company.id, { 'payout-key': 'outra@example.com' })
+  assert.match((await mailed())!, /Chave Pix dos saques/)
+  const update = (...options: string[]) => vintem(['company', 'update', company.id, ...options])
+  await update('--name', 'Padaria')
+  assert.equal(await mailed(), null)
+  assert.equal((await update('--pix-key', 'nova@example.com')).code, 0)
+  assert.match((await mailed())!, /A chave Pix de Padaria foi alterada\./)
+  await vintem(['bank', 'disconnect', '--company', company.id])
+  assert.match((await mailed())!, /O banco de Padaria foi desconectado\./)
 })
 
 const day = (ahead: number) =>

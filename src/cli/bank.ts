@@ -5,7 +5,15 @@ import {
   findConnected,
   removeCallbacks,
 } from '../core/banks/check.ts'
-import { callbackUrl, connectBank, disconnectBank, type NewBank } from '../core/banks/commands.ts'
+import {
+  BY_OPERATOR,
+  callbackUrl,
+  connectBank,
+  disconnectBank,
+  keepsDestination,
+  mailBankChange,
+  type NewBank,
+} from '../core/banks/commands.ts'
 import { connectFault } from '../core/banks/given.ts'
 import { type BankRecord, listCertificates } from '../core/banks/store.ts'
 import type { Company } from '../core/companies/rules.ts'
@@ -246,8 +254,14 @@ const connect: Command = {
     return withApp(async (app) => {
       const found = await requireCompany(app.db, args.options.company!)
       requireConnectable(found, fields)
-      await app.db.transaction(async (tx) => {
+      await app.db.transaction(async (tx, control) => {
+        const isSame = await keepsDestination(tx, app.vault, found.id, fields)
         await connectBank(tx, app.vault, found.id, fields, now)
+        if (!isSame) {
+          const keys = { pixKey: found.pixKey, payoutKey: fields.payoutKey ?? null }
+          const change = { ...BY_OPERATOR, bank: fields.profile.title, keys }
+          await mailBankChange(tx, control, app.vault, found, change, now)
+        }
         await recordActivity(tx, found.id, commandAuthor(), {
           action: 'bank.connect',
           record: { type: 'bank', id: fields.profile.name },
@@ -297,8 +311,10 @@ const disconnect: Command = {
       const company = await requireCompany(app.db, options.company!)
       const { bank, connection } = await requireBank(app, company)
       const fault = await removeCallbacks(app, company, bank)
-      await app.db.transaction(async (tx) => {
+      await app.db.transaction(async (tx, control) => {
         await disconnectBank(tx, company.id)
+        const told = { ...BY_OPERATOR, bank: connection.profile.title, keys: null }
+        await mailBankChange(tx, control, app.vault, company, told, systemClock.now())
         const record = { type: 'bank', id: connection.profile.name } as const
         const change = { action: 'bank.disconnect', record }
         await recordActivity(tx, company.id, commandAuthor(), change)

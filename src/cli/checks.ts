@@ -24,7 +24,8 @@ import {
   readMigrations,
 } from '../db/migrate.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createMailer } from '../lib/mailer.ts'
+import { readMailbox } from '../lib/mailbox.ts'
+import { createMailer, type RefusedSender, trySender } from '../lib/mailer.ts'
 import { createVault } from '../lib/vault.ts'
 import { inspectBankClocks } from './bank-clock.ts'
 import { type Answer, columns } from './command.ts'
@@ -32,9 +33,11 @@ import { textOfError } from './faults.ts'
 import type { Check, Finding, State } from './finding.ts'
 import {
   inspectArchive,
+  inspectBooks,
   inspectCertificates,
   inspectCollation,
   inspectConnections,
+  inspectEncryption,
   inspectIndexes,
   inspectServers,
   inspectSlots,
@@ -131,6 +134,7 @@ const POSTGRES: [name: string, inspect: (db: Database, config: Config) => Promis
   ['transactions', (db) => inspectTransactions(db)],
   ['vacuum', (db) => inspectVacuum(db)],
   ['connections', inspectConnections],
+  ['encryption', inspectEncryption],
 ]
 
 /** What is looked for in our own tables, once they are there. */
@@ -138,6 +142,7 @@ const OWN: [name: string, inspect: (db: Database, config: Config) => Promise<Fin
   ['indexes', inspectIndexes],
   ['servers', inspectServers],
   ['certificates', inspectCertificates],
+  ['books', (db) => inspectBooks(db)],
 ]
 
 async function checkPostgres(db: Database, config: Config): Promise<Check[]> {
@@ -365,15 +370,34 @@ export async function inspectMail(config: Config): Promise<Finding> {
   const target = smtpUrl ? `The mail server at ${new URL(smtpUrl).host}` : folder
   try {
     await mailer.check()
+    const refused = smtpUrl && (await trySender(smtpUrl, readMailbox(from)!.address))
+    if (refused) return judgeSender(target, from, refused)
   } catch (error) {
     const remedy = smtpUrl ? 'Check SMTP_URL' : `Run as the owner of ${dataDir}, or set SMTP_URL`
     return ['failed', `${target} accepts no mails (${(error as Error).message}). ${remedy}.`]
   } finally {
     mailer.close()
   }
-  if (smtpUrl) return ['ok', `${target} accepts the login.`]
+  if (smtpUrl) return ['ok', `${target} accepts the login, and mails from ${from}.`]
   if (local) return ['ok', `Mails are kept as files in ${folder}.`]
   return ['warning', `Mails go to ${folder}, and one-time codes to nobody: set SMTP_URL.`]
+}
+
+function judgeSender(
+  target: string,
+  from: string,
+  { part, reply }: NonNullable<RefusedSender>,
+): Finding {
+  if (part === 'sender') {
+    return [
+      'failed',
+      `${target} takes no mails from ${from} (${reply}). Set MAIL_FROM to an address that it sends for.`,
+    ]
+  }
+  return [
+    'warning',
+    `${target} takes no mails for ${from} (${reply}), so nobody reads what comes back. Make a mailbox for it, or set MAIL_FROM to one.`,
+  ]
 }
 
 type Setting = { name: string; setting: string }

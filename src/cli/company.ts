@@ -1,5 +1,6 @@
 import type { Static } from 'typebox'
 import { recordActivity } from '../core/activity/record.ts'
+import { BY_OPERATOR, mailBankChange } from '../core/banks/commands.ts'
 import {
   type CompanyChange,
   formerEmails,
@@ -102,9 +103,15 @@ const update: Command = {
     const fields = readChange(args)
     const { before, after, notice } = await withDatabase(async ({ db, vault, waitForServers }) => {
       const changed = await inOptions(() =>
-        db.transaction(async (tx) => {
+        db.transaction(async (tx, control) => {
           const { id } = await requireCompany(tx, args.operands[0]!)
-          const changed = await changeCompany(tx, vault, id, fields, 'operator', systemClock.now())
+          const now = systemClock.now()
+          const changed = await changeCompany(tx, vault, id, fields, 'operator', now)
+          const { mode, pixKey } = changed.after
+          if (mode === 'live' && pixKey !== changed.before.pixKey) {
+            const change = { ...BY_OPERATOR, bank: null, keys: { pixKey, payoutKey: null } }
+            await mailBankChange(tx, control, vault, changed.after, change, now)
+          }
           const names = changesOf(changed.before, changed.after).map(([name]) => name)
           if (names.length > 0) {
             await recordActivity(tx, id, commandAuthor(), {

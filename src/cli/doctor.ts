@@ -6,7 +6,7 @@ import { check, checkDatabase, inspectMail, report } from './checks.ts'
 import type { Command } from './command.ts'
 import { textOfError } from './faults.ts'
 import type { Check, Finding } from './finding.ts'
-import { inspectFileLimit, inspectRights, inspectSpace } from './machine-checks.ts'
+import { inspectBacklog, inspectFileLimit, inspectRights, inspectSpace } from './machine-checks.ts'
 import {
   inspectCertificate,
   inspectCollector,
@@ -46,6 +46,7 @@ async function diagnose(): Promise<Check[]> {
     await check('collector', () => inspectCollector(config)),
     await check('rights', async () => inspectRights(config)),
     await check('open files', async () => inspectFileLimit()),
+    await check('backlog', async () => inspectBacklog(config)),
     await check('data directory', async () => inspectDataDirectory(config)),
     ...(await checkDatabase(config)),
     await check('mail', () => inspectMail(config)),

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Config, secretFilesOf } from '../config.ts'
+import { BACKLOG } from '../lib/backlog.ts'
 import type { Finding } from './finding.ts'
 
 const MIB = 1024 * 1024
@@ -8,6 +9,8 @@ const LOW_SPACE_MIB = 1024
 const NO_SPACE_MIB = 100
 /** Requests, deliveries and mails may have about so many connections at once. */
 const MIN_FILES = 4096
+/** Who may write it decides who can open backups. What is in it is public. */
+const BACKUP_SETTINGS = '/etc/vintem/backup.env'
 
 /** Rights of everybody, and of a group. */
 const ALL_READ = 0o004
@@ -15,7 +18,7 @@ const GROUP_READ = 0o040
 const OTHERS_WRITE = 0o022
 
 /** Where a machine lists its users and their groups. */
-const ACCOUNTS = { users: '/etc/passwd', groups: '/etc/group' }
+const ACCOUNTS = { users: '/etc/passwd', groups: '/etc/group', backups: BACKUP_SETTINGS }
 
 /** Files with secrets that others may read, and folders of ours in which they may write. */
 export function inspectRights(
@@ -27,7 +30,9 @@ export function inspectRights(
   if (process.platform === 'win32') return ['ok', 'Windows has rights of another kind.']
   const own = local ? [join(dataDir, 'secret.key'), join(dataDir, 'sandbox.json')] : []
   const readable = [...secretFiles, ...own].filter((path) => othersRead(path, accounts))
-  const writable = [...secretFiles, ...own, dataDir].filter((path) => grants(path, OTHERS_WRITE))
+  const writable = [...secretFiles, ...own, dataDir, accounts.backups].filter((path) =>
+    grants(path, OTHERS_WRITE),
+  )
   const found: string[] = []
   if (readable.length > 0) {
     found.push(
@@ -79,6 +84,19 @@ export function judgeSpace(folder: string, free_mib: number, files: number): Fin
   if (files > 0 && files < 1000)
     return ['failed', `${folder} has room for ${files} files: remove some.`]
   return free_mib < LOW_SPACE_MIB ? ['warning', `${detail} Free some space soon.`] : ['ok', detail]
+}
+
+/** How many new connections may wait for a process that is busy. */
+export function inspectBacklog(
+  { local }: Pick<Config, 'local'>,
+  path = '/proc/sys/net/core/somaxconn',
+): Finding {
+  const most = !local && existsSync(path) ? Number(readFileSync(path, 'utf8')) : BACKLOG
+  if (most >= BACKLOG) return ['ok', 'Enough connections may wait.']
+  return [
+    'warning',
+    `Only ${most} new connections may wait, and others are lost: sysctl -w net.core.somaxconn=${BACKLOG}.`,
+  ]
 }
 
 /** How many files and connections a process may open. Node has raised it as far as it may. */

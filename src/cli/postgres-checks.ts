@@ -1,10 +1,12 @@
 import type { Config } from '../config.ts'
+import { countDiffering, findOldestAudit } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import { splitHosts } from '../db/address.ts'
 import { mostConnections } from '../db/connection-counts.ts'
 import type { Database, Row } from '../db/database.ts'
 import { expectedIndexes } from '../db/expected-indexes.ts'
 import { LAST_KNOWN, lastMigration } from '../db/migrate.ts'
+import { isLoopback } from '../lib/addresses.ts'
 import { systemClock } from '../lib/clock.ts'
 import { differencesOf } from '../server-name.ts'
 import type { Finding } from './finding.ts'
@@ -21,6 +23,8 @@ const OLD_TRANSACTIONS = 500_000_000
 const DEAD_ROWS = 1_000_000
 const BUSY_CONNECTIONS = 0.8
 const CERTIFICATE_DAYS = 30
+/** A worker audits each company at least every ten minutes. */
+const LONG_UNAUDITED_MS = 3_600_000
 
 const listed = (names: string[]): string =>
   names.length <= MAX_NAMED
@@ -267,5 +271,47 @@ export async function inspectCertificates(db: Database): Promise<Finding> {
   return [
     'warning',
     `Certificates end: ${listed(names)}. Get new ones from the banks, and run vintem bank connect.`,
+  ]
+}
+
+/** Whether passwords and payers' names cross a network as plain text. */
+export async function inspectEncryption(db: Database): Promise<Finding> {
+  const [row] = await db.query<Row & { address: string | null; isEncrypted: boolean }>({
+    text: `select host(inet_server_addr()) as address, coalesce(ssl, false) as "isEncrypted"
+           from pg_stat_ssl where pid = pg_backend_pid()`,
+  })
+  return judgeEncryption(row!)
+}
+
+/** `address`: null for a socket of this machine. */
+export function judgeEncryption({
+  address,
+  isEncrypted,
+}: {
+  address: string | null
+  isEncrypted: boolean
+}): Finding {
+  if (isEncrypted) return ['ok', 'The connection to the database is encrypted.']
+  if (address === null || isLoopback(address)) return ['ok', 'The database is on this machine.']
+  return [
+    'warning',
+    `The connection to the database at ${address} is not encrypted: switch ssl on in PostgreSQL, and add sslmode=verify-full to its address.`,
+  ]
+}
+
+/** Books that differ, and books that no worker has looked at for long. */
+export async function inspectBooks(db: Database, now = systemClock.now()): Promise<Finding> {
+  const differing = await countDiffering(db)
+  if (differing > 0) {
+    const whose = differing === 1 ? 'a company differ' : `${differing} companies differ`
+    return ['failed', `The books of ${whose}, and its money waits. Run vintem ledger audit.`]
+  }
+  const oldest = await findOldestAudit(db)
+  if (oldest === null || now.getTime() - oldest.getTime() < LONG_UNAUDITED_MS) {
+    return ['ok', 'No audit has found a difference.']
+  }
+  return [
+    'warning',
+    `The books of a company were last audited on ${oldest.toISOString()}. Start a server that is a worker too, or see in its log why audits fail.`,
   ]
 }

@@ -39,7 +39,7 @@ export async function inspectReach(config: Config): Promise<Finding> {
       `${publicUrl} ${arrival}. Start the server, and check name, firewall and proxy.`,
     ]
   }
-  const found = faultsOfArrival(config, arrival)
+  const found = [...faultsOfArrival(config, arrival), ...(await faultsOfOperatorApi(config))]
   if (found.length === 0) return ['ok', `${publicUrl} leads here, and requests arrive unchanged.`]
   return ['warning', found.join(' ')]
 }
@@ -63,6 +63,23 @@ async function askArrival(config: Config): Promise<Arrival | string> {
       ? 'does not answer'
       : `cannot be reached (${cause?.code ?? name})`
   }
+}
+
+/** Whoever has its key can make and suspend companies, so not everybody should reach it. */
+async function faultsOfOperatorApi({ publicUrl, operatorKey }: Config): Promise<string[]> {
+  if (operatorKey === null) return []
+  // Loaded here, because no other command needs it.
+  const { OPERATOR_API } = await import('../http/operator-api.ts')
+  const url = `${publicUrl}${OPERATOR_API}/companies`
+  const init = { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) } as const
+  const text = await fetch(url, init).then(
+    (reply) => reply.text(),
+    () => '',
+  )
+  if (!text.includes('missing_api_key')) return []
+  return [
+    `This machine reaches ${OPERATOR_API} through ${publicUrl}: let the proxy pass it only from where it is used.`,
+  ]
 }
 
 /** What is wrong with how a request has arrived that was sent with the headers above. */
@@ -162,21 +179,31 @@ export function inspectProxies({ local, publicUrl, trustedProxies }: Config): Fi
   ]
 }
 
-/** Whether a collector answers, if traces or metrics are sent to one. */
+/** Whether collectors answer, if traces or metrics are sent to one. */
 export async function inspectCollector({ telemetry }: Config): Promise<Finding> {
-  if (telemetry?.traces !== 'otlp' && telemetry?.metrics !== 'otlp')
-    return ['ok', 'Nothing is sent to a collector.']
-  const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT } = bareEnvironment()
-  const given = OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? OTEL_EXPORTER_OTLP_ENDPOINT
-  const { origin } = new URL(given ?? 'http://localhost:4318')
-  try {
-    // Any answer will do: what it takes is between the two.
-    await fetch(origin, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) })
-    return ['ok', `The collector at ${origin} answers.`]
-  } catch {
-    return [
-      'warning',
-      `The collector at ${origin} does not answer, so traces and metrics are lost: start it, or check OTEL_EXPORTER_OTLP_ENDPOINT.`,
-    ]
+  const env = bareEnvironment()
+  const sent = (['traces', 'metrics'] as const).filter((kind) => telemetry?.[kind] === 'otlp')
+  if (sent.length === 0) return ['ok', 'Nothing is sent to a collector.']
+  const origins = new Map<string, string[]>()
+  for (const kind of sent) {
+    const given = env[`OTEL_EXPORTER_OTLP_${kind.toUpperCase()}_ENDPOINT`]
+    const url = given || env.OTEL_EXPORTER_OTLP_ENDPOINT || 'http://localhost:4318'
+    const { origin } = new URL(url)
+    origins.set(origin, [...(origins.get(origin) ?? []), kind])
   }
+  const silent: string[] = []
+  for (const [origin, kinds] of origins) {
+    if (!(await answers(origin))) {
+      silent.push(`The collector at ${origin} does not answer, so ${kinds.join(' and ')} are lost`)
+    }
+  }
+  if (silent.length === 0) return ['ok', `${[...origins.keys()].join(' and ')} answers.`]
+  return ['warning', `${silent.join('. ')}: start it, or check OTEL_EXPORTER_OTLP_ENDPOINT.`]
 }
+
+/** Any answer will do: what a collector takes is between the two. */
+const answers = (origin: string): Promise<boolean> =>
+  fetch(origin, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) }).then(
+    () => true,
+    () => false,
+  )

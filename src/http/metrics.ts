@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Gauge, type Registry } from 'prom-client'
-import { countDiffering } from '../core/audits/store.ts'
+import { countDiffering, findOldestAudit } from '../core/audits/store.ts'
 import { listCertificates } from '../core/banks/store.ts'
 import { readQueues } from '../core/due.ts'
 import type { FullApp, FullFront } from '../core/full-app.ts'
@@ -129,8 +129,17 @@ function watchBackups(registry: Registry, { db }: FullApp): void {
   })
 }
 
-/** Books that differ. */
-function watchMoney(registry: Registry, { db }: FullApp): void {
+/** Books that differ, and books that nobody has looked at for long. */
+function watchMoney(registry: Registry, { db, systemClock }: FullApp): void {
+  readGauge(registry, {
+    name: 'vintem_audit_oldest_seconds',
+    help: 'How long ago the company was audited whose audit is longest ago',
+    async read(gauge) {
+      const oldest = await findOldestAudit(db)
+      const now_ms = systemClock.now().getTime()
+      gauge.set(oldest ? Math.max(0, (now_ms - oldest.getTime()) / 1000) : 0)
+    },
+  })
   readGauge(registry, {
     name: 'vintem_ledger_differing_companies',
     help: 'Companies whose books differ, and whose payouts are stopped for it',

@@ -1,6 +1,8 @@
 import { access, constants, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTransport, type NodemailerError, type SendMailOptions } from 'nodemailer'
+import SMTPConnection from 'nodemailer/lib/smtp-connection'
+import SMTPTransport from 'nodemailer/lib/smtp-transport'
 import { assert } from './assert.ts'
 import type { Clock } from './clock.ts'
 import { makeFolder } from './folders.ts'
@@ -50,6 +52,53 @@ const PAUSE_MS = 1_000
 const MAX_PAUSE_MS = 60_000
 /** When each connection has sent so many mails, one more is tried. */
 const MAILS_BEFORE_MORE = 10
+
+/** What a mail server says to a command, as nodemailer passes it on. It has no method for it. */
+type Dialogue = SMTPConnection & {
+  _responseActions: ((reply: string) => void)[]
+  _sendCommand(command: string): void
+}
+
+/** What a mail server refuses, or null: the sender, or that mails come to the sender. */
+export type RefusedSender = { part: 'sender' | 'answers'; reply: string } | null
+
+/** Logs in and asks whether mails may come from an address and go to it. Sends nothing. */
+export async function trySender(url: string, address: string): Promise<RefusedSender> {
+  const { options, auth } = new SMTPTransport({ url })
+  const timeouts = { connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS }
+  const smtp = new SMTPConnection({
+    ...options,
+    ...timeouts,
+    socketTimeout: CONNECT_MS,
+  }) as Dialogue
+  try {
+    return await new Promise((resolve, reject) => {
+      smtp.once('error', reject)
+      smtp.once('end', () => reject(new Error('Connection closed')))
+      const ask = async () => {
+        const refusedBy = (reply: string) => (reply.startsWith('2') ? null : reply.trim())
+        const sender = refusedBy(await say(smtp, `MAIL FROM:<${address}>`))
+        if (sender !== null) return { part: 'sender', reply: sender } as const
+        const answers = refusedBy(await say(smtp, `RCPT TO:<${address}>`))
+        await say(smtp, 'RSET')
+        return answers === null ? null : ({ part: 'answers', reply: answers } as const)
+      }
+      const begin = (error?: Error | null) => (error ? reject(error) : ask().then(resolve, reject))
+      smtp.connect((error) => {
+        if (error || !auth) begin(error)
+        else smtp.login(auth, begin)
+      })
+    })
+  } finally {
+    smtp.close()
+  }
+}
+
+const say = (smtp: Dialogue, command: string): Promise<string> =>
+  new Promise((resolve) => {
+    smtp._responseActions.push(resolve)
+    smtp._sendCommand(command)
+  })
 
 /** Sends by SMTP, or without an address for it keeps every mail as a file in a folder. */
 export function createMailer(options: {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -32,14 +32,21 @@ const secretCopy = copySecret(home, SECRET_KEY)
 
 /** What a stranger must not find in a backup, a log or a message. */
 const CANARY = 'canario@segredo.example'
+const PAYER = {
+  name: 'Canário',
+  taxId: '98765432100',
+  email: CANARY,
+  phone: '11912345678',
+  postalCode: '01310100',
+  address: 'Rua do Canario Escondido',
+  district: 'Bela Vista',
+  number: '1578',
+}
 
 const api = await startApi()
 const [client] = await prepare(api, LATEST.name)
 await openBanked(api, { payouts: 'bank' })
-await client.post('/charge/pix', {
-  amount: 1990,
-  customer: { name: 'Canário', taxId: '52998224725', email: CANARY, phone: '11988887777' },
-})
+assert.equal((await client.post('/charge/pix', { amount: 1990, customer: PAYER })).status, 201)
 for (const { db } of appsOf(api.app)) await requireSameSecret(db, api.app.vault)
 await api.app.requestLog.idle()
 await api.app.lateActivity.idle()
@@ -187,8 +194,13 @@ test('a backup has neither the secret nor passwords, and settings otherwise', as
   assert.match(settings, /^MAILS_PER_DAY="12345"$/m)
   assert.match(settings, /^# SMTP_URL was set$/m)
   const all = Buffer.concat(saved.map(({ bytes }) => bytes))
-  for (const secret of [SECRET_KEY, 'geheim', client.key, CANARY]) {
-    assert.ok(!all.includes(secret), secret)
+  const { name, taxId, email, phone, address } = PAYER
+  const secrets = [SECRET_KEY, 'geheim', client.key, taxId, email, phone, address]
+  for (const secret of secrets) assert.ok(!all.includes(secret), secret)
+  assert.ok(all.includes(name), 'names are searched, so they are not sealed in the database')
+  const bytes = readFileSync(file)
+  for (const open of [...secrets, name, 'Padaria', 'MAILS_PER_DAY', 'company_id']) {
+    assert.ok(!bytes.includes(open), `${open} is in the encrypted file`)
   }
 })
 

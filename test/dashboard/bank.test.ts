@@ -305,7 +305,7 @@ test('an owner disconnects, after a question; what the bank has of us is removed
   assert.match(done.location!, /done=(disconnected|callbacks-left)$/)
   assert.equal(await stored(shop.company.id), null)
   const [letter] = await changesMailed(shop.company.id)
-  assert.match(letter!.text, /foi desconectado pelo painel[\s\S]*Ana Souza/)
+  assert.match(letter!.text, /foi desconectado\.[\s\S]*Ana Souza/)
   assert.match((await member.get(BANK)).text, /Sem banco/)
   assert.equal((await member.post(`${BANK}/disconnect`)).location, `${member.home}${BANK}`)
   assert.equal((await member.get(`${BANK}/renew`)).location, `${member.home}${BANK}`)

@@ -138,6 +138,21 @@ describe('an alert fires when a real server is in its condition', {
 
   test('no worker, so that nothing is audited', () => fires('VintemNotAudited'))
 
+  test('a company that was not audited for long, whatever the task says', async () => {
+    const { company } = await api.client()
+    await api.rows(
+      `insert into audits (company_id, checked_entry, audited_at)
+       values ($1, 0, $2::timestamptz - interval '2 hours')`,
+      [company.id, api.clock.now()],
+    )
+    const [byAge] = rules.find(({ alert }) => alert === 'VintemNotAudited')!.expr.split(' or ')
+    await until('the oldest audit is seen', async () => {
+      const reply = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(byAge!)}`)
+      const { data } = (await reply.json()) as { data: { result: unknown[] } }
+      return data.result.length === 1
+    })
+  })
+
   test('requests that are refused, because there are too many', async () => {
     const client = await api.client()
     await fires('VintemErrors', () =>

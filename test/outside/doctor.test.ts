@@ -4,16 +4,20 @@ import { request as send } from 'node:http'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
 import pg from 'pg'
+import { inspectMail } from '../../src/cli/checks.ts'
 import type { Finding } from '../../src/cli/finding.ts'
 import {
+  inspectBacklog,
   inspectFileLimit,
   inspectRights,
   inspectSpace,
   judgeSpace,
 } from '../../src/cli/machine-checks.ts'
 import {
+  inspectBooks,
   inspectCertificates,
   inspectConnections,
+  inspectEncryption,
   inspectIndexes,
   inspectServers,
   inspectSlots,
@@ -23,6 +27,7 @@ import {
   judgeArchive,
   judgeCollation,
   judgeConnections,
+  judgeEncryption,
   judgeStandbys,
   judgeVacuum,
 } from '../../src/cli/postgres-checks.ts'
@@ -44,6 +49,7 @@ import { cloneDatabase } from '../support/database.ts'
 import { ON_PLAIN } from '../support/on-plain.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from '../support/process.ts'
 import { serve } from '../support/servers.ts'
+import { refusal, startSmtp } from '../support/smtp.ts'
 import { until } from '../support/until.ts'
 
 const api = await startApi()
@@ -70,7 +76,8 @@ describe('the machine', () => {
     const [secret, dataDir] = [join(folder, 'secret.key'), join(folder, 'data')]
     writeFileSync(secret, 'x', { mode: 0o600 })
     mkdirSync(dataDir, { mode: 0o700 })
-    const accounts = { users: join(folder, 'passwd'), groups: join(folder, 'group') }
+    const backups = join(folder, 'backup.env')
+    const accounts = { users: join(folder, 'passwd'), groups: join(folder, 'group'), backups }
     const gid = statSync(secret).gid
     const look = () => inspectRights({ dataDir, local: false }, [secret], accounts)
     isSilent(look())
@@ -88,6 +95,13 @@ describe('the machine', () => {
     chmodSync(secret, 0o602)
     says(look(), 'failed', /can change .*secret\.key: chmod go-w/)
     chmodSync(secret, 0o600)
+    // Its recipient is public, but another one could open all backups.
+    writeFileSync(backups, 'RECIPIENT=age1…\n')
+    chmodSync(backups, 0o644)
+    isSilent(look())
+    chmodSync(backups, 0o666)
+    says(look(), 'failed', /can change .*backup\.env: chmod go-w/)
+    chmodSync(backups, 0o600)
     chmodSync(dataDir, 0o777)
     says(look(), 'failed', /can change .*data: chmod go-w/)
   })
@@ -108,6 +122,56 @@ describe('the machine', () => {
     says(inspectFileLimit(path), 'warning', /Only 1024 files .* LimitNOFILE=65536/)
     write('65536')
     isSilent(inspectFileLimit(path))
+  })
+})
+
+test('connections that cannot wait are named', () => {
+  const path = join(temporaryFolder(), 'somaxconn')
+  const look = (local = false) => inspectBacklog({ local }, path)
+  isSilent(look())
+  writeFileSync(path, '4096\n')
+  isSilent(look())
+  writeFileSync(path, '128\n')
+  isSilent(look(true))
+  says(look(), 'warning', /Only 128 .*net\.core\.somaxconn=4096/)
+})
+
+describe('mails', () => {
+  const MAIL_FROM = 'pix@example.com'
+  const at = (url: string) => inspectMail(configOf({ SMTP_URL: url, MAIL_FROM }))
+
+  test('a server that takes them is given none', async () => {
+    const smtp = await startSmtp()
+    isSilent(await at(smtp.url))
+    assert.equal(smtp.received.length, 0)
+  })
+
+  test('a server that takes none from us, or none for us, is named', async () => {
+    const said: string[] = []
+    const noSender = await startSmtp({
+      onMailFrom({ address }, _, done) {
+        said.push(address)
+        done(refusal(553))
+      },
+    })
+    says(await at(noSender.url), 'failed', /takes no mails from pix@example.com \(553 .*MAIL_FROM/)
+    assert.deepEqual(said, [MAIL_FROM])
+    const noAnswers = await startSmtp({ onRcptTo: (_, __, done) => done(refusal(550)) })
+    says(await at(noAnswers.url), 'warning', /takes no mails for pix@example.com \(550 /)
+  })
+
+  test('the login is that of the mails', async () => {
+    const smtp = await startSmtp({
+      disabledCommands: ['STARTTLS'],
+      authOptional: false,
+      onAuth: ({ password }, _, done) =>
+        password === 's€same' ? done(null, { user: 'u' }) : done(refusal(535)),
+    })
+    const url = (password: string) => smtp.url.replace('//', `//u:${encodeURIComponent(password)}@`)
+    isSilent(await at(url('s€same')))
+    const refused = await at(url('wrong'))
+    says(refused, 'failed', /accepts no mails/)
+    assert.doesNotMatch(refused[1], /wrong/)
   })
 })
 
@@ -196,9 +260,10 @@ describe('the way to the server', () => {
       PUBLIC_URL: publicUrl,
       TRUSTED_PROXIES: '127.0.0.1',
     }
+    const OPERATOR_KEY = 'operator-key-of-a-test-0123456789abcdef'
     const own = { ...readConfig(env), local: false }
     says(await inspectReach(own), 'warning', /cannot be reached .*Start the server/)
-    await startServer({ ...env, PORT: String(port) })
+    await startServer({ ...env, OPERATOR_KEY, PORT: String(port) })
     isSilent(await inspectReach(own))
     strips = ['authorization', 'idempotency-key']
     says(await inspectReach(own), 'warning', /drops or changes authorization, idempotency-key/)
@@ -206,6 +271,8 @@ describe('the way to the server', () => {
     const other = { ...own, secretKey: Buffer.from(secretOf('another'), 'base64') }
     says(await inspectReach(other), 'warning', /another server, with another SECRET_KEY/)
     says(await inspectReach({ ...own, trustedProxies: [] }), 'ok', /unchanged/)
+    const reached = await inspectReach({ ...own, operatorKey: OPERATOR_KEY })
+    says(reached, 'warning', /\/operator\/api through .*let the proxy pass it only/)
   })
 
   test('without an order that is tagged and fresh, /health is as ever', async () => {
@@ -227,17 +294,27 @@ describe('the way to the server', () => {
   })
 
   test('a collector that does not answer is named', async () => {
-    const before = process.env.OTEL_EXPORTER_OTLP_ENDPOINT
+    const names = ['', 'METRICS_'].map((kind) => `OTEL_EXPORTER_OTLP_${kind}ENDPOINT`)
+    const before = names.map((name) => [name, process.env[name]] as const)
     const { port } = await serve((_, response) => response.writeHead(405).end())
-    const look = async (address: string) => {
-      process.env.OTEL_EXPORTER_OTLP_ENDPOINT = address
-      return inspectCollector(configOf({ OTEL_EXPORTER_OTLP_ENDPOINT: address }))
+    const lookAt = async (env: Record<string, string>) => {
+      for (const name of names) delete process.env[name]
+      Object.assign(process.env, env)
+      return inspectCollector(configOf(env))
     }
+    const look = (address: string) => lookAt({ OTEL_EXPORTER_OTLP_ENDPOINT: address })
     isSilent(await inspectCollector(config))
     isSilent(await look(`http://127.0.0.1:${port}`))
     says(await look(`http://127.0.0.1:${await freePort()}`), 'warning', /does not answer/)
-    if (before === undefined) delete process.env.OTEL_EXPORTER_OTLP_ENDPOINT
-    else process.env.OTEL_EXPORTER_OTLP_ENDPOINT = before
+    // One for metrics alone.
+    const metricsTo = (port: number) =>
+      lookAt({ OTEL_EXPORTER_OTLP_METRICS_ENDPOINT: `http://127.0.0.1:${port}/v1/metrics` })
+    isSilent(await metricsTo(port))
+    says(await metricsTo(await freePort()), 'warning', /so metrics are lost/)
+    for (const [name, value] of before) {
+      if (value === undefined) delete process.env[name]
+      else process.env[name] = value
+    }
   })
 })
 
@@ -335,6 +412,40 @@ describe('PostgreSQL', ON_PLAIN, () => {
     )
     isSilent(judgeConnections({ used: 40, most: 97 }, 36))
     assert.match((await inspectConnections(db, config))[1], /connections are used/)
+  })
+
+  test('a connection that others can read is named', async () => {
+    const judge = (address: string | null, isEncrypted = false) =>
+      judgeEncryption({ address, isEncrypted })
+    isSilent(judge(null))
+    isSilent(judge('127.0.0.1'))
+    isSilent(judge('::1'))
+    isSilent(judge('10.0.0.5', true))
+    says(judge('10.0.0.5'), 'warning', /at 10\.0\.0\.5 is not encrypted.*sslmode=verify-full/)
+    isSilent(await inspectEncryption(db))
+  })
+
+  test('books that differ, and books that nobody audits, are named', async () => {
+    const now = api.clock.now()
+    isSilent(await inspectBooks(db, now))
+    const { company } = await api.client()
+    const audited = (minutes: number, difference: string | null) =>
+      api.rows(
+        `insert into audits (company_id, checked_entry, difference, audited_at) values ($1, 0, $2, $3)
+         on conflict (company_id) do update set difference = $2, audited_at = $3`,
+        [company.id, difference, new Date(now.getTime() - minutes * 60_000)],
+      )
+    await audited(59, null)
+    isSilent(await inspectBooks(db, now))
+    await audited(61, null)
+    says(
+      await inspectBooks(db, now),
+      'warning',
+      /last audited on .*Start a server that is a worker/,
+    )
+    await audited(0, 'x')
+    says(await inspectBooks(db, now), 'failed', /books of a company differ.*ledger audit/)
+    await audited(0, null)
   })
 
   test('servers with another version or other settings are named', async () => {

@@ -6,6 +6,7 @@ import { problem } from '../../lib/problems.ts'
 import type { Period, Source } from '../../provider/port.ts'
 import { type Income, incomeOf, receivedOf } from '../charges/rules.ts'
 import type { GivenTo } from '../charges/split.ts'
+import { TASK } from '../tasks.ts'
 
 export type Audit = {
   checkedEntry: number
@@ -74,6 +75,21 @@ export async function countDiffering(tx: Tx): Promise<number> {
     text: 'select count(*) as count from audits where difference is not null',
   })
   return row!.count
+}
+
+/**
+ * The audit that is longest ago. For a company whose first audit fails, the first failure counts.
+ * Null if there are none.
+ */
+export async function findOldestAudit(tx: Tx): Promise<Date | null> {
+  const [row] = await tx.query<{ oldest: Date | null }>({
+    text: `select least(
+             (select min(audited_at) from audits),
+             (select min(s.since) from setbacks s where s.task = $1 and not exists (
+                select from audits a where a.company_id = s.company_id))) as oldest`,
+    values: [TASK.audit],
+  })
+  return row!.oldest
 }
 
 /** What each account should hold by the records of its money. */

@@ -83,6 +83,20 @@ export async function disconnectBank(
   return isGone
 }
 
+/** Whether money goes where it went before, as when only a certificate is renewed. */
+export async function keepsDestination(
+  tx: Tx,
+  vault: Vault,
+  companyId: Uuid,
+  { profile, clientId, payoutKey = null }: NewBank,
+): Promise<boolean> {
+  const before = await findBank(tx, companyId)
+  const known = before && (await openConnection(tx, vault, companyId))
+  if (!before || !known) return false
+  const isSame = known.profile.baseUrl === profile.baseUrl && known.clientId === clientId
+  return isSame && before.payoutKey === payoutKey
+}
+
 /** Decrypts the connection to a company's bank; null when it has none. */
 export async function openConnection(
   tx: Tx,
@@ -130,6 +144,21 @@ export async function guardBankChange(
 ): Promise<void> {
   await updateDestinationChange(tx, company.id, personId, now)
   await announceChange(tx, company.id)
+  return mailBankChange(tx, control, vault, company, change, now)
+}
+
+/** An operator is trusted, so nothing waits. */
+export const BY_OPERATOR = { by: null, waitHours: 0 } as const
+
+/** Tells the company and all owners where the company's money goes from now on. */
+export function mailBankChange(
+  tx: Tx,
+  control: ControlTx,
+  vault: Vault,
+  company: Company,
+  change: BankChange,
+  now: Date,
+): Promise<void> {
   const letterTo = (reader: Reader) => composeBankChange(company, reader, change, now)
   return mailOwners(tx, control, vault, company, 'bank-changed', letterTo, now)
 }

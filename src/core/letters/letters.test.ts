@@ -157,6 +157,7 @@ function lettersToPeople(from: Company, stranger = 'Pão'): Letter[] {
   const wrong = { what: 'wrong-code', person, tries: 3, at: NOW } as const
   return [
     composeBankChange(from, reader, { bank: stranger, keys, by: stranger, waitHours: 24 }, NOW),
+    composeBankChange(from, reader, { bank: null, keys, by: null, waitHours: 0 }, NOW),
     composeAccessChange(from, reader, { what: 'owner-added', person, by: stranger }, NOW),
     composeAccessChange(from, reader, { what: 'key-created', key, by: stranger }, NOW),
     composeApproval(from, reader, { ...asked, isHeld: false }),

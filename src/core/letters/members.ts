@@ -11,13 +11,18 @@ const pt = {
     subject: (company: string) => `A conexão de ${company} com o banco foi alterada`,
     title: 'A conexão com o banco foi alterada',
     connected: (company: string) =>
-      `Um banco foi conectado a ${company} pelo painel. Os pagamentos passam a cair nesta conta.`,
+      `Um banco foi conectado a ${company}. Os pagamentos passam a cair nesta conta.`,
     disconnected: (company: string) =>
-      `O banco de ${company} foi desconectado pelo painel. A empresa deixa de receber por Pix.`,
+      `O banco de ${company} foi desconectado. A empresa deixa de receber por Pix.`,
+    keySubject: (company: string) => `A chave Pix de ${company} foi alterada`,
+    keyTitle: 'A chave Pix foi alterada',
+    keyChanged: (company: string) =>
+      `A chave Pix de ${company} foi alterada. Os pagamentos passam a cair na conta desta chave.`,
     bank: 'Banco',
     pixKey: 'Chave Pix que recebe',
     payoutKey: 'Chave Pix dos saques',
     by: 'Alterado por',
+    operator: 'Quem opera este serviço',
     at: 'Alterado em (horário de Brasília)',
     waits: (hours: number) =>
       `Por segurança, os saques das próximas ${hours} horas só saem na hora com a aprovação de uma segunda pessoa. Se o destino do dinheiro for alterado de novo, os saques que estiverem esperando serão cancelados, e não enviados.`,
@@ -82,13 +87,18 @@ const en: Texts = {
     subject: (company) => `The bank connection of ${company} was changed`,
     title: 'The bank connection was changed',
     connected: (company) =>
-      `A bank was connected to ${company} in the dashboard. Payments now arrive at this account.`,
+      `A bank was connected to ${company}. Payments now arrive at this account.`,
     disconnected: (company) =>
-      `The bank of ${company} was disconnected in the dashboard. The company can no longer be paid by Pix.`,
+      `The bank of ${company} was disconnected. The company can no longer be paid by Pix.`,
+    keySubject: (company) => `The Pix key of ${company} was changed`,
+    keyTitle: 'The Pix key was changed',
+    keyChanged: (company) =>
+      `The Pix key of ${company} was changed. Payments now arrive at the account of this key.`,
     bank: 'Bank',
     pixKey: 'Pix key that receives',
     payoutKey: 'Pix key of withdrawals',
     by: 'Changed by',
+    operator: 'Whoever operates this service',
     at: 'Changed at (Brasília time)',
     waits: (hours) =>
       `For safety, withdrawals of the next ${hours} hours leave at once only if a second person approves them. If where the money goes is changed again, withdrawals that wait are canceled instead of sent.`,
@@ -147,11 +157,11 @@ const en: Texts = {
 const TEXTS: Record<Language, Texts> = { pt, en }
 
 export type BankChange = {
-  bank: string
+  /** Null if only the Pix key of the company has changed. */
+  bank: string | null
   /** Where money goes from now on; null if the bank was disconnected. */
   keys: { pixKey: string; payoutKey: string | null } | null
-  /** Who has changed it. */
-  by: string
+  by: By
   /** How long withdrawals wait because of it. */
   waitHours: number
 }
@@ -164,17 +174,18 @@ export function composeBankChange(
   now: Date,
 ): Letter {
   const { bankChange: texts } = TEXTS[language]
-  const facts: Fact[] = [[texts.bank, bank]]
+  const facts: Fact[] = bank === null ? [] : [[texts.bank, bank]]
   if (keys) facts.push([texts.pixKey, asIs(maskPixKey(keys.pixKey))])
   if (keys?.payoutKey) facts.push([texts.payoutKey, asIs(maskPixKey(keys.payoutKey))])
-  facts.push([texts.by, by], [texts.at, formatMoment(now)])
-  const intro = keys ? texts.connected : texts.disconnected
+  facts.push([texts.by, by ?? texts.operator], [texts.at, formatMoment(now)])
+  const isKey = bank === null
+  const intro = isKey ? texts.keyChanged : keys ? texts.connected : texts.disconnected
   return compose(
     { ...company, language },
     {
       to,
-      subject: texts.subject(company.name),
-      title: texts.title,
+      subject: isKey ? texts.keySubject(company.name) : texts.subject(company.name),
+      title: isKey ? texts.keyTitle : texts.title,
       blocks: [
         paragraph(intro(company.name)),
         { kind: 'facts', facts },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany, auditDue } from '../../../src/core/audits/commands.ts'
+import { TASK } from '../../../src/core/tasks.ts'
 import type { Account } from '../../../src/ledger/recipes.ts'
 import { carryOutRefunds, releaseDueCharges } from '../../../src/worker/due.ts'
 import { type Client, payer, startApi } from '../../support/api.ts'
@@ -200,4 +201,28 @@ test('the operator’s audit names a difference and ends with 1, and with 0 when
   assert.equal(wrong.code, 1, wrong.text)
   assert.match(wrong.text, new RegExp(`${broken.company.id}: held is 701, its postings make 700`))
   assert.match(wrong.text, /no payout and no refund of theirs is sent/)
+})
+
+test('the oldest audit is measured in each place, also of a company whose audits fail', async () => {
+  const own = await startApi({}, { places: 2 })
+  const ages = async () =>
+    [...(await own.operator('/metrics')).text.matchAll(/^vintem_audit_oldest_seconds\S* (\S+)$/gm)]
+      .map(([, age]) => Number(age))
+      .sort((one, other) => one - other)
+  assert.deepEqual(await ages(), [0, 0])
+  const [broken] = [await own.client(), await own.client()]
+  await auditDue(own.app)
+  own.clock.advance(601)
+  const fail = ({ company }: Client) =>
+    own.app.setbacks.failed(TASK.audit, company.id, new Error('x'))
+  await fail(broken)
+  await auditDue(own.app)
+  assert.deepEqual(await ages(), [0, 601], 'the others are audited')
+  own.clock.advance(601)
+  await auditDue(own.app)
+  assert.deepEqual(await ages(), [0, 0])
+  await fail(await own.client())
+  own.clock.advance(599)
+  await auditDue(own.app)
+  assert.deepEqual(await ages(), [0, 599], 'one that was never audited')
 })
