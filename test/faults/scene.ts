@@ -56,6 +56,13 @@ export type Scene = {
 const ROOT = join(import.meta.dirname, '..', '..')
 /** How many payers one process may have in the middle of a request. */
 const CONNECTIONS = { DATABASE_POOL_SIZE: '10' }
+/** The load of an hour has more mails than these limits let a company send in a day. */
+const MANY_MAILS = {
+  CODE_MAILS_PER_HOUR: '100000',
+  CODE_MAILS_PER_DAY: '100000',
+  MAILS_PER_COMPANY: '10000000',
+  MAILS_PER_DAY: '10000000',
+}
 
 export async function openScene(cast: Cast): Promise<Scene> {
   const undo: (() => unknown)[] = []
@@ -94,6 +101,7 @@ async function build(cast: Cast, undo: (() => unknown)[]): Promise<Omit<Scene, '
   const dataDir = join(folder, 'data')
   const environment = {
     ...CONNECTIONS,
+    ...MANY_MAILS,
     DATABASE_URL: below.url,
     DATA_DIR: dataDir,
     SECRET_KEY: secretOf('faults'),

@@ -37,9 +37,29 @@ export function lateOf({ limit }: Fault, { recoveries_ms }: Outcome): string | n
   return took_ms <= limit.ms ? null : `recovery ${seconds(took_ms)}, not ${seconds(limit.ms)}`
 }
 
+/** What there was less of than asked for. */
+export function missingOf({ plan, begun, tally, arrived }: Outcome): string[] {
+  const { acknowledged = 0, events = 0 } = plan.least ?? {}
+  const all = [
+    ['faults', begun, plan.strokes.length],
+    ['acknowledged', tally.acknowledged, acknowledged],
+    ['events', arrived, events],
+  ] as const
+  return all.flatMap(([name, is, least]) =>
+    is < least ? [`${count(is)} of ${count(least)} ${name}`] : [],
+  )
+}
+
+/** With their number, if not every fault had something to recover. */
+function recoveriesOf({ recoveries_ms, begun }: Outcome): string {
+  const parts = [0.5, 0.99, 1].map((part) => seconds(partOf(recoveries_ms, part)))
+  const some = recoveries_ms.length < begun ? ` (of ${count(recoveries_ms.length)})` : ''
+  return parts.join(' / ') + some
+}
+
 function cellsOf({ title, times, outcome, verdict }: Row): string[] {
   if (!outcome) return [title, times === null ? '' : count(times), ...Array(8).fill(''), verdict]
-  const { findings, tally, recoveries_ms, begun, arrived } = outcome
+  const { findings, tally, begun, arrived } = outcome
   const { lost, doubled, leaked, wrong } = findings
   return [
     title,
@@ -47,7 +67,7 @@ function cellsOf({ title, times, outcome, verdict }: Row): string[] {
     count(tally.acknowledged),
     count(arrived),
     ...[lost, doubled, leaked, wrong].map((some) => count(some.length)),
-    [0.5, 0.99, 1].map((part) => seconds(partOf(recoveries_ms, part))).join(' / '),
+    recoveriesOf(outcome),
     seconds(tally.slowest_ms),
     verdict,
   ]

@@ -22,6 +22,8 @@ export type Killable = {
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>
   /** What it has logged as errors, over all its lives. */
   complaints(): string[]
+  /** When it was killed, by the number of each life that ended so. */
+  kills: Map<string, number>
 }
 
 /** A server. It comes back under the same address. */
@@ -41,8 +43,12 @@ const LAST_LINES = 20
 /** A line of level error or fatal. The last one of a killed process may be cut in two. */
 const COMPLAINT = /^\{"level":[56]0,/
 
+/** No two lives have the same number, whosever they are. */
+let lives = 0
+
 function createKillable({ environment, script, options = [], works }: Program): Killable {
   const complaints: string[] = []
+  const kills = new Map<string, number>()
   let life: Life | null = null
   let up = Promise.withResolvers<void>()
   let isUp = false
@@ -65,14 +71,17 @@ function createKillable({ environment, script, options = [], works }: Program): 
       if (isUp) up = Promise.withResolvers<void>()
       isUp = false
       if (!life) return null
-      life.child.kill(signal)
+      const isKilled = life.child.kill(signal) && signal === 'SIGKILL'
+      if (isKilled) kills.set(life.number, performance.now())
       return life.ended
     },
     complaints: () => complaints,
+    kills,
   }
 }
 
 type Life = {
+  number: string
   child: ChildProcess
   /** The last ones. */
   lines: string[]
@@ -86,9 +95,11 @@ function spawnLife(
   environment: Record<string, string>,
   complaints: string[],
 ): Life {
+  lives += 1
+  const number = String(lives)
   const child = spawn(process.execPath, [path, ...options], {
     cwd: tmpdir(),
-    env: { ...inherited, ...UNLIMITED, ...environment },
+    env: { ...inherited, ...UNLIMITED, ...environment, LIFE: number },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const kill = () => child.kill('SIGKILL')
@@ -103,6 +114,7 @@ function spawnLife(
     })
   }
   return {
+    number,
     child,
     lines,
     said: (words) =>
