@@ -3,6 +3,7 @@ import type { FullApp } from '../../src/core/full-app.ts'
 import { createDeliveryWorker } from '../../src/worker/deliver.ts'
 import { TASKS } from '../../src/worker/worker.ts'
 import type { ManualClock } from '../support/api.ts'
+import type { Bundle } from './bundle.ts'
 import { type Findings, findDifferences } from './check.ts'
 import type { Fault } from './faults.ts'
 import { type Client, type Journal, type Operation, type Shop, sendAgain } from './journal.ts'
@@ -31,6 +32,8 @@ export type Plan = {
   workers: number
   /** The sources of the version before, for who replaces it. */
   root?: string | undefined
+  /** What processes are started from, in place of sources. */
+  bundle?: Bundle | undefined
   /** In place of a PostgreSQL server of its own, or settings of that. */
   databaseUrl?: string | undefined
   settings?: Record<string, string> | undefined
@@ -88,7 +91,7 @@ const SENT_AGAIN = 300
  */
 export async function run(plan: Plan, check = findDifferences): Promise<Outcome> {
   const started = performance.now()
-  const { servers, workers, root, databaseUrl, settings } = plan
+  const { servers, workers, root, bundle, databaseUrl, settings } = plan
   const needs = new Set<Need>(plan.strokes.flatMap(({ fault }) => fault.needs))
   const scene = await openScene({
     companies: plan.companies,
@@ -96,6 +99,7 @@ export async function run(plan: Plan, check = findDifferences): Promise<Outcome>
     workers,
     needs,
     root,
+    bundle,
     databaseUrl,
     settings,
   })

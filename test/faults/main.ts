@@ -1,11 +1,15 @@
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { temporaryFolder } from '../support/process.ts'
 import { readLastRelease, unpack } from '../support/releases.ts'
+import { type Bundle, buildBundle } from './bundle.ts'
 import { isClean } from './check.ts'
 import { type Load, type Outcome, type Plan, run } from './driver.ts'
 import { FAULTS, type Fault, whyNot } from './faults.ts'
+import { FIGURES_FILE, figuresOf, readFigures } from './figures.ts'
 import { OPERATIONS } from './journal.ts'
 import { findShortest, tell, tryWith } from './shortest.ts'
 import { lateOf, missingOf, type Row, tableOf } from './table.ts'
@@ -81,7 +85,9 @@ const timesOf = ({ times }: Fault): number => Math.max(1, Math.round((times * ki
 
 const upTo = (end: number): number[] => Array.from({ length: end }, (_, number) => number)
 
-function planOf(fault: Fault, root: string | null, most_s: number | undefined): Plan {
+type Programs = { root: string | null; bundle: Bundle | undefined }
+
+function planOf(fault: Fault, { root, bundle }: Programs, most_s: number | undefined): Plan {
   const { servers, workers, needs, without } = fault
   return {
     seed: seed!,
@@ -93,7 +99,8 @@ function planOf(fault: Fault, root: string | null, most_s: number | undefined): 
     operations: OPERATIONS.filter((one) => !without.includes(one)),
     servers,
     workers,
-    root: needs.includes('release') ? root! : undefined,
+    // Then both versions are started from sources.
+    ...(needs.includes('release') ? { root: root! } : { bundle }),
     most_s,
     least: LEAST[fault.name],
   }
@@ -114,9 +121,11 @@ async function rowOf(fault: Fault, plan: Plan): Promise<Row> {
     console.log(`\n${title}: ${tell({ ...failure, tries: 0, failed: 0 })}\n`)
     const shortest = await findShortest(failure, attempt, Number(values.shorten))
     console.log(`${tell(shortest)}\n`)
-    return { title, outcome, times: outcome?.begun ?? null, verdict: 'FAILS' }
+    const figures = outcome ? figuresOf(outcome) : {}
+    return { title, outcome, figures, verdict: 'FAILS' }
   }
-  return { title, outcome, times: outcome!.begun, verdict: verdictOf(fault, outcome!) }
+  const verdict = verdictOf(fault, outcome!)
+  return { title, outcome, figures: figuresOf(outcome!), verdict }
 }
 
 function verdictOf(fault: Fault, outcome: Outcome): string {
@@ -129,13 +138,31 @@ function verdictOf(fault: Fault, outcome: Outcome): string {
 }
 
 function rowOfOther({ title, file, environment }: (typeof OTHERS)[number]): Row {
-  const times = Number(Object.values(environment)[0] ?? 0) || null
-  if (!existsSync(file)) return { title, outcome: null, times: null, verdict: 'not tried: no test' }
-  const { status } = spawnSync(process.execPath, ['test/run.ts', '--long', file], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, ...environment, SEED: String(seed), TEST_TIMEOUT_MS: '7200000' },
+  const row = (verdict: string, figures = {}): Row => ({ title, outcome: null, figures, verdict })
+  if (!existsSync(file)) return row('not tried: no test')
+  const written = join(temporaryFolder(), 'figures')
+  const own = { SEED: String(seed), TEST_TIMEOUT_MS: '7200000', [FIGURES_FILE]: written }
+  const { status, stdout } = spawnSync(process.execPath, ['test/run.ts', '--long', file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: MAX_OUTPUT,
+    env: { ...process.env, ...environment, ...own },
   })
-  return { title, outcome: null, times, verdict: status === 0 ? `holds (${file})` : 'FAILS' }
+  const skipped = whySkipped(stdout)
+  if (skipped) return row(`not tried: ${skipped}`)
+  const times = Number(Object.values(environment)[0] ?? 0)
+  const figures = { ...(times > 0 && { times }), ...readFigures(written) }
+  if (status === 0) return row(`holds (${file})`, figures)
+  console.error(stdout)
+  return row('FAILS', figures)
+}
+
+const MAX_OUTPUT = 256 * 1024 * 1024
+
+/** The reason that the first of its tests gives, if none has passed or failed. */
+function whySkipped(output: string): string | null {
+  if (!/^ℹ pass 0$/m.test(output) || !/^ℹ fail 0$/m.test(output)) return null
+  return /^﹣ .*# (.*)$/m.exec(output)?.[1] ?? null
 }
 
 /** How long all faults would take, as often as by default, on this machine as it was now. */
@@ -151,14 +178,15 @@ async function main(): Promise<boolean> {
   const asked = FAULTS.filter(({ name }) => only.includes(name))
   const needsRelease = asked.some(({ needs }) => needs.includes('release'))
   const root = needsRelease ? await unpack(readLastRelease().commit) : null
+  const bundle = asked.length > 0 ? await buildBundle(temporaryFolder()) : undefined
   const most_s = minutes === 0 ? undefined : (minutes! * 60) / Math.max(asked.length, 1)
   const rows: [Fault, Row][] = []
   for (const fault of asked) {
     const reason = whyNot(fault, root)
     const { title } = fault
     const row = reason
-      ? { title, outcome: null, times: 0, verdict: `not tried: ${reason}` }
-      : await rowOf(fault, planOf(fault, root, most_s))
+      ? { title, outcome: null, figures: {}, verdict: `not tried: ${reason}` }
+      : await rowOf(fault, planOf(fault, { root, bundle }, most_s))
     rows.push([fault, row])
     console.error(`${tableOf([row]).split('\n').at(-1)}  ${row.outcome?.seconds.toFixed(0) ?? 0} s`)
   }
