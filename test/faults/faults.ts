@@ -70,8 +70,8 @@ const somethingIsDue = ({ app }: Scene): Promise<true | null> =>
   }, DUE_PATIENCE_S)
 
 /**
- * Webhooks wait for nobody: the oldest delivery of each that is due now will have been done. Null if
- * none is.
+ * Webhooks wait for nobody: the oldest delivery of each that is due now will have been done. Null
+ * if none is.
  */
 async function deliveredOn({ app }: Scene): Promise<(() => Promise<void>) | null> {
   const due = await app.db.query<{ event: string }>({
