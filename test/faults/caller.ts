@@ -160,6 +160,7 @@ export function createCaller(victims: Victim[]): Caller {
     written: () => nextWrite.promise,
     progress: (answers, signal) =>
       new Promise((resolve, reject) => {
+        if (signal.aborted) return resolve()
         const goal = {
           at: tally.answered + answers,
           reached() {

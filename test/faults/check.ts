@@ -4,6 +4,7 @@ import { type Caller, DEADLINE_MS } from './caller.ts'
 import type { Aftermath } from './driver.ts'
 import * as expected from './expected.ts'
 import type { Disputed, Paid } from './journal.ts'
+import type { Arrival } from './receiver.ts'
 import * as stored from './stored.ts'
 
 /** How database, bank and mailbox differ from what clients were answered, each in a sentence. */
@@ -143,15 +144,14 @@ async function lookAtDeliveries(aftermath: Aftermath): Promise<Partial<Findings>
 /** A worker stores what it has delivered within so many milliseconds, however busy the machine. */
 const STORED_MS = 3_000
 
-/** What came again although no worker was killed, or not soon after it came first. */
-function comeAgain({ scene, plan, begun_ms }: Aftermath): string[] {
-  const faults = plan.strokes.map(({ fault }) => fault)
-  if (faults.some(({ repeats }) => repeats === 'any')) return []
-  const isNever = faults.every(({ repeats }) => repeats === 'none')
-  const isExplained = (first_ms: number) =>
-    begun_ms.some((at_ms) => at_ms > first_ms - STORED_MS && at_ms < first_ms + STORED_MS)
-  return [...scene.arrivals.byEvent].flatMap(([name, [first, ...again]]) =>
-    again.length > 0 && (isNever || !isExplained(first!.at_ms)) ? [name] : [],
+/** What came again although the worker that had sent it was not killed soon after that. */
+function comeAgain({ scene, plan }: Aftermath): string[] {
+  if (plan.strokes.some(({ fault }) => fault.repeats === 'any')) return []
+  const kills = new Map(scene.workers.flatMap((one) => [...one.kills]))
+  const isExplained = ({ life, at_ms }: Arrival) =>
+    (kills.get(life) ?? Number.POSITIVE_INFINITY) < at_ms + STORED_MS
+  return [...scene.arrivals.byEvent].flatMap(([name, some]) =>
+    some.slice(0, -1).every(isExplained) ? [] : [name],
   )
 }
 

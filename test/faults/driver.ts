@@ -3,6 +3,7 @@ import type { FullApp } from '../../src/core/full-app.ts'
 import { createDeliveryWorker } from '../../src/worker/deliver.ts'
 import { TASKS } from '../../src/worker/worker.ts'
 import type { ManualClock } from '../support/api.ts'
+import type { Bundle } from './bundle.ts'
 import { type Findings, findDifferences } from './check.ts'
 import type { Fault } from './faults.ts'
 import { type Client, type Journal, type Operation, type Shop, sendAgain } from './journal.ts'
@@ -31,23 +32,31 @@ export type Plan = {
   workers: number
   /** The sources of the version before, for who replaces it. */
   root?: string | undefined
+  /** What processes are started from, in place of sources. */
+  bundle?: Bundle | undefined
   /** In place of a PostgreSQL server of its own, or settings of that. */
   databaseUrl?: string | undefined
   settings?: Record<string, string> | undefined
   /** No more faults are begun after so many seconds. */
   most_s?: number | undefined
+  /** After the last fault the load goes on until there is so much of it, or that time is over. */
+  least?: Load | undefined
 }
+
+/** Operations that were acknowledged, and events that have arrived. */
+export type Load = { acknowledged: number; events: number }
 
 /** The database and the clients' word when all is over. */
 export type Aftermath = {
   app: FullApp
   scene: Scene
   plan: Plan
-  /** How many faults were put in, and how long it took until there was service again. */
+  /**
+   * How many faults were put in, and how long it took until there was service again, if there was
+   * anything to do meanwhile.
+   */
   begun: number
   recoveries_ms: number[]
-  /** When each was put in. */
-  begun_ms: number[]
   leftovers: TextLines
   /** What a process has logged as errors, and those that did not end as they should. */
   complaints: string[]
@@ -82,7 +91,7 @@ const SENT_AGAIN = 300
  */
 export async function run(plan: Plan, check = findDifferences): Promise<Outcome> {
   const started = performance.now()
-  const { servers, workers, root, databaseUrl, settings } = plan
+  const { servers, workers, root, bundle, databaseUrl, settings } = plan
   const needs = new Set<Need>(plan.strokes.flatMap(({ fault }) => fault.needs))
   const scene = await openScene({
     companies: plan.companies,
@@ -90,13 +99,14 @@ export async function run(plan: Plan, check = findDifferences): Promise<Outcome>
     workers,
     needs,
     root,
+    bundle,
     databaseUrl,
     settings,
   })
   try {
     const all = [...scene.servers, ...scene.workers]
     await Promise.all(all.map((one) => one.isServing() || one.start(root)))
-    const progress: Progress = { begun: 0, begun_ms: [], recoveries_ms: [] }
+    const progress: Progress = { begun: 0, recoveries_ms: [] }
     await underFire(plan, scene, progress)
     for (const asked of scene.journal.sample.slice(-SENT_AGAIN)) await sendAgain(scene, asked)
     const exits = await Promise.all(all.map((one) => one.end('SIGTERM')))
@@ -122,7 +132,7 @@ export async function run(plan: Plan, check = findDifferences): Promise<Outcome>
   }
 }
 
-type Progress = Pick<Aftermath, 'begun' | 'begun_ms' | 'recoveries_ms'>
+type Progress = Pick<Aftermath, 'begun' | 'recoveries_ms'>
 
 /** The load goes on until the last fault; then what was begun is brought to its end. */
 async function underFire(plan: Plan, scene: Scene, progress: Progress): Promise<void> {
@@ -181,7 +191,10 @@ function makeClients(
 /** What is decided for a fault depends on the seed and on its number alone. */
 const choicesOf = ({ seed }: Plan, { number }: Stroke): Random => numbered(seed, -1, number)
 
-/** Counts answers and not time, so that a slow machine gets as much done between two faults. */
+/**
+ * Counts answers and not time, so that a slow machine gets as much done between two faults. One
+ * fault is over before the next one begins.
+ */
 async function strikeAgain(
   plan: Plan,
   scene: Scene,
@@ -189,17 +202,49 @@ async function strikeAgain(
   signal: AbortSignal,
 ): Promise<void> {
   const latest_ms = performance.now() + (plan.most_s ?? Number.POSITIVE_INFINITY) * 1000
-  for (const stroke of plan.strokes) {
-    const random = choicesOf(plan, stroke)
-    const answers = plan.answers ?? stroke.fault.answers
-    await scene.caller.progress(1 + random.below(2 * answers), signal)
-    if (signal.aborted || performance.now() > latest_ms) return
-    await pause(random.below(STRIKE_MS))
-    progress.begun += 1
-    progress.begun_ms.push(performance.now())
-    const heal = await stroke.fault.inject(scene, random)
-    progress.recoveries_ms.push(await heal())
+  let healing: Promise<void> = Promise.resolve()
+  try {
+    for (const stroke of plan.strokes) {
+      const { fault } = stroke
+      const random = choicesOf(plan, stroke)
+      await scene.caller.progress(1 + random.below(2 * (plan.answers ?? fault.answers)), signal)
+      await healing
+      if (signal.aborted || performance.now() > latest_ms) return
+      await pause(random.below(STRIKE_MS))
+      progress.begun += 1
+      healing = recover(await fault.inject(scene, random), progress)
+      if (!fault.othersServe) await healing
+    }
+    await untilEnough(plan, scene, latest_ms, signal)
+  } finally {
+    await healing
   }
+}
+
+function recover(heal: () => Promise<number | null>, progress: Progress): Promise<void> {
+  const healing = heal().then((took_ms) => {
+    if (took_ms !== null) progress.recoveries_ms.push(took_ms)
+  })
+  // Whoever waits for it hears of it, which may be later.
+  healing.catch(() => {})
+  return healing
+}
+
+/** Answers between two looks at whether the load has been enough. */
+const LOOK_AGAIN = 50
+
+async function untilEnough(
+  { least }: Plan,
+  scene: Scene,
+  latest_ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!least) return
+  const { tally } = scene.caller
+  const isEnough = () =>
+    tally.acknowledged >= least.acknowledged && scene.arrivals.byEvent.size >= least.events
+  while (!signal.aborted && !isEnough() && performance.now() < latest_ms)
+    await scene.caller.progress(LOOK_AGAIN, signal)
 }
 
 /**

@@ -51,6 +51,7 @@ export function expectedBalances(
   { payments, refunds, withdrawals, splits }: Journal,
 ): TextLines {
   const ofCharges = refunds.filter(({ charge }) => charge !== null)
+  const byCharge = Map.groupBy(completed(refunds), ({ charge }) => charge)
   return shops.map(({ company }) => {
     const sum = (all: Pick<Order, 'company' | 'amount' | 'state'>[], state: string) =>
       all.reduce(
@@ -61,15 +62,17 @@ export function expectedBalances(
     const kept = sum(payments, 'MATCHED') + sum(payments, 'ACCEPTED')
     const gone = sum(ofCharges, 'COMPLETED') + sum(withdrawals, 'COMPLETED')
     const own = splits.filter((split) => split.company === company)
-    const recipients = own.reduce((all, split) => all + partOf(split, refunds), 0)
+    const recipients = own.reduce(
+      (all, split) => all + partOf(split, byCharge.get(split.id) ?? []),
+      0,
+    )
     const available = SANDBOX_OPENING + kept - gone - recipients
     return line(company, available, 0, 0, sum(payments, 'UNMATCHED'), 0, recipients)
   })
 }
 
 /** What a recipient has of a charge: its share of what did not go back, in whole cents. */
-function partOf({ id, amount }: Divided, refunds: Refunded[]): number {
-  const back = completed(refunds.filter(({ charge }) => charge === id))
+function partOf({ amount }: Divided, back: Refunded[]): number {
   const left = back.reduce((all, one) => all - one.amount, amount)
   return Math.floor((left * Math.floor((amount * SHARE) / 10_000)) / amount)
 }

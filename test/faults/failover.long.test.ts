@@ -7,6 +7,7 @@ import { findDifferences } from './check.ts'
 import { type Plan, run } from './driver.ts'
 import { type Fault, ORDINARY } from './faults.ts'
 import { type Feed, followFeed } from './feed.ts'
+import { figuresOf, report } from './figures.ts'
 import { OPERATIONS } from './journal.ts'
 import type { Scene } from './scene.ts'
 import { read } from './stored.ts'
@@ -85,7 +86,11 @@ test('the service continues after each promotion, and the process stays the same
         ),
       ),
     )
-  const report = {
+  report({
+    ...figuresOf(outcome),
+    recoveries_ms: gaps_ms.map(({ sincePromotion }) => sincePromotion),
+  })
+  const told = {
     seed: plan.seed,
     failovers: outcome.begun,
     seconds: Math.round(outcome.seconds),
@@ -94,7 +99,7 @@ test('the service continues after each promotion, and the process stays the same
     medianAndP99SincePromotion_ms: since('sincePromotion'),
     complaints: outcome.complaints.length,
   }
-  t.diagnostic(JSON.stringify(report))
+  t.diagnostic(JSON.stringify(told))
   assert.equal(gaps_ms.length, plan.strokes.length)
   assert.deepEqual(
     outcome.complaints.filter((text) => !AWAY.test(text)),

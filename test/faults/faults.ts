@@ -26,11 +26,16 @@ export type Fault = {
   /** Whether nothing may be logged as an error, because no process sees the fault of another. */
   isQuiet: boolean
   /** Which deliveries may come twice. */
-  repeats: 'none' | 'what was under way' | 'any'
+  repeats: 'those of a killed worker' | 'any'
+  /** Whether others do its work meanwhile, so that the load up to the next fault begins with it. */
+  othersServe: boolean
   /** What the load leaves out, because an older version does not know it. */
   without: Operation[]
-  /** Puts it in once. Where in the work of the service, is left to chance. */
-  inject(scene: Scene, random: Random): Promise<Heal>
+  /**
+   * Puts it in once. Where in the work of the service, is left to chance. Heals with null if there
+   * was nothing to do meanwhile, and so no recovery.
+   */
+  inject(scene: Scene, random: Random): Promise<() => Promise<number | null>>
 }
 
 /** What holds for most faults. */
@@ -41,6 +46,7 @@ export const ORDINARY = {
   limit: null,
   isQuiet: false,
   repeats: 'any' as const,
+  othersServe: false,
   without: [],
 }
 
@@ -54,12 +60,25 @@ async function written({ caller }: Scene): Promise<void> {
   }
 }
 
-/** Webhooks wait for nobody: the oldest delivery of each that is due now will have been done. */
-async function deliveredOn({ app }: Scene): Promise<() => Promise<void>> {
+/** How long a delivery is waited for whose worker could be killed. */
+const DUE_PATIENCE_S = 1
+
+const somethingIsDue = ({ app }: Scene): Promise<true | null> =>
+  lookFor(async () => {
+    const text = 'select from deliveries where next_attempt_at <= now() limit 1'
+    return (await app.db.query({ text })).length > 0
+  }, DUE_PATIENCE_S)
+
+/**
+ * Webhooks wait for nobody: the oldest delivery of each that is due now will have been done. Null
+ * if none is.
+ */
+async function deliveredOn({ app }: Scene): Promise<(() => Promise<void>) | null> {
   const due = await app.db.query<{ event: string }>({
     text: `select distinct on (company_id) event_id as event from deliveries
            where next_attempt_at <= now() order by company_id, next_attempt_at, event_id`,
   })
+  if (due.length === 0) return null
   const events = due.map(({ event }) => event)
   const isDone = async () => {
     const left = await app.db.query({
@@ -79,9 +98,10 @@ const killServer: Fault = {
   title: 'kill -9 of a process that answers requests',
   times: 1_000,
   answers: 330,
-  servers: 2,
+  servers: 3,
   isQuiet: true,
-  repeats: 'none',
+  repeats: 'those of a killed worker',
+  othersServe: true,
   async inject({ servers }, random) {
     const victim = servers[random.below(servers.length)]!
     const killed_ms = performance.now()
@@ -100,22 +120,24 @@ const killWorker: Fault = {
   title: 'kill -9 of a worker',
   times: 1_000,
   answers: 90,
-  workers: 2,
+  workers: 3,
   limit: { part: 0.99, ms: 5_000 },
   isQuiet: true,
-  repeats: 'what was under way',
+  repeats: 'those of a killed worker',
+  othersServe: true,
   async inject(scene, random) {
     const { workers } = scene
     const victim = workers[random.below(workers.length)]!
+    await somethingIsDue(scene)
     await victim.end('SIGKILL')
     const killed_ms = performance.now()
     const delivered = await deliveredOn(scene)
     return async () => {
       if (workers.length === 1) await victim.start()
-      await delivered()
+      await delivered?.()
       const recovery_ms = since(killed_ms)
       if (workers.length > 1) await victim.start()
-      return recovery_ms
+      return delivered && recovery_ms
     }
   },
 }
@@ -236,7 +258,7 @@ const moveClock: Fault = {
       await pause(SEEN_MS)
       const right_ms = performance.now()
       const delivered = await deliveredOn(scene)
-      await Promise.all([written(scene), delivered()])
+      await Promise.all([written(scene), delivered?.()])
       return since(right_ms)
     }
   },

@@ -1,4 +1,4 @@
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import PostalMime from 'postal-mime'
 
@@ -6,34 +6,46 @@ import PostalMime from 'postal-mime'
 export type Mailbox = {
   /** The newest code that was mailed to an address, if its mail is newer than an id. */
   codeFor(address: string, since: string): Promise<string | null>
-  count(): Promise<number>
 }
 
-type Letter = { to: string; code: string | null }
+/** Its name is the mail's id, and so sorts by time. */
+type Letter = { name: string; to: string; code: string }
 
+const CODE = /^\s*([0-9]{6})\s*$/m
+
+/** Takes out what it has read, so that however long it runs, there is little to look through. */
 export function openMailbox(folder: string): Mailbox {
-  /** By the name of the file, which is the mail's id and so sorts by time. */
-  const letters = new Map<string, Letter>()
-  const list = async () => {
+  const newest = new Map<string, Letter>()
+  let emptying: Promise<void> | null = null
+
+  async function empty(): Promise<void> {
     // The first mail makes the folder.
     const names = await readdir(folder).catch(() => [])
-    return names.filter((name) => name.endsWith('.eml')).sort()
+    for (const name of names.filter((one) => one.endsWith('.eml'))) {
+      const letter = await take(join(folder, name), name)
+      if (letter && name >= (newest.get(letter.to)?.name ?? '')) newest.set(letter.to, letter)
+    }
   }
+
   return {
     async codeFor(address, since) {
-      for (const name of (await list()).reverse()) {
-        if (name < since) return null
-        const letter = letters.get(name) ?? (await read(join(folder, name)))
-        letters.set(name, letter)
-        if (letter.to === address && letter.code !== null) return letter.code
-      }
-      return null
+      emptying ??= empty().finally(() => {
+        emptying = null
+      })
+      await emptying
+      const letter = newest.get(address)
+      return letter && letter.name >= since ? letter.code : null
     },
-    count: async () => (await list()).length,
   }
 }
 
-async function read(path: string): Promise<Letter> {
-  const { to, text } = await PostalMime.parse(await readFile(path))
-  return { to: to?.[0]?.address ?? '', code: /^\s*([0-9]{6})\s*$/m.exec(text ?? '')?.[1] ?? null }
+/** Null if there is no code in it. */
+async function take(path: string, name: string): Promise<Letter | null> {
+  const bytes = await readFile(path)
+  await unlink(path)
+  // Most are receipts, which need not be taken apart.
+  if (!CODE.test(bytes.toString('latin1'))) return null
+  const { to, text } = await PostalMime.parse(bytes)
+  const code = CODE.exec(text ?? '')?.[1]
+  return code === undefined ? null : { name, to: to?.[0]?.address ?? '', code }
 }

@@ -1,30 +1,39 @@
 import { spawnSync } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { temporaryFolder } from '../support/process.ts'
 import { readLastRelease, unpack } from '../support/releases.ts'
+import { type Bundle, buildBundle } from './bundle.ts'
 import { isClean } from './check.ts'
-import { type Outcome, type Plan, run } from './driver.ts'
+import { type Load, type Outcome, type Plan, run } from './driver.ts'
 import { FAULTS, type Fault, whyNot } from './faults.ts'
+import { FIGURES_FILE, figuresOf, readFigures } from './figures.ts'
 import { OPERATIONS } from './journal.ts'
 import { findShortest, tell, tryWith } from './shortest.ts'
-import { lateOf, type Row, tableOf } from './table.ts'
+import { lateOf, missingOf, type Row, tableOf } from './table.ts'
 
 /**
  * `npm run test:faults -- --kills 100 --minutes 20 --only server,network --seed 7`
  *
  * Puts in one kind of fault after the other, each under a load of its own, and prints what they
  * have come to. `--kills` says how often servers and workers are killed; the others come as much
- * less often as they do by default, and `--load` how many requests are answered between two. No
- * fault is begun after its share of `--minutes`. If one fails, shorter histories are tried for
- * `--shorten` seconds.
+ * less often as they do by default, and `--load` how many requests are answered between two. The
+ * load on killed servers goes on until so many operations are `--acknowledged`, and that on killed
+ * workers until so many `--events` have arrived. No fault is begun after its share of `--minutes`.
+ * If one fails, shorter histories are tried for `--shorten` seconds.
  */
 const KILLS = 1_000
+/** What the load comes to at least, with so many kills. */
+const [ACKNOWLEDGED, EVENTS] = [200_000, 100_000]
 const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: String(KILLS) },
     minutes: { type: 'string' },
     load: { type: 'string' },
+    acknowledged: { type: 'string' },
+    events: { type: 'string' },
     only: { type: 'string' },
     seed: { type: 'string', default: String(randomInt(2 ** 31)) },
     shorten: { type: 'string', default: '600' },
@@ -62,11 +71,23 @@ if (only.some((name) => !names.includes(name)) || !(kills! > 0 && minutes! >= 0 
   process.exit(2)
 }
 
+const least = {
+  acknowledged: Number(values.acknowledged ?? Math.round((ACKNOWLEDGED * kills!) / KILLS)),
+  events: Number(values.events ?? Math.round((EVENTS * kills!) / KILLS)),
+}
+/** By the name of the fault. */
+const LEAST: Record<string, Load> = {
+  server: { ...least, events: 0 },
+  worker: { ...least, acknowledged: 0 },
+}
+
 const timesOf = ({ times }: Fault): number => Math.max(1, Math.round((times * kills!) / KILLS))
 
 const upTo = (end: number): number[] => Array.from({ length: end }, (_, number) => number)
 
-function planOf(fault: Fault, root: string | null, most_s: number | undefined): Plan {
+type Programs = { root: string | null; bundle: Bundle | undefined }
+
+function planOf(fault: Fault, { root, bundle }: Programs, most_s: number | undefined): Plan {
   const { servers, workers, needs, without } = fault
   return {
     seed: seed!,
@@ -78,8 +99,10 @@ function planOf(fault: Fault, root: string | null, most_s: number | undefined): 
     operations: OPERATIONS.filter((one) => !without.includes(one)),
     servers,
     workers,
-    root: needs.includes('release') ? root! : undefined,
+    // Then both versions are started from sources.
+    ...(needs.includes('release') ? { root: root! } : { bundle }),
     most_s,
+    least: LEAST[fault.name],
   }
 }
 
@@ -98,20 +121,48 @@ async function rowOf(fault: Fault, plan: Plan): Promise<Row> {
     console.log(`\n${title}: ${tell({ ...failure, tries: 0, failed: 0 })}\n`)
     const shortest = await findShortest(failure, attempt, Number(values.shorten))
     console.log(`${tell(shortest)}\n`)
-    return { title, outcome, times: outcome?.begun ?? null, verdict: 'FAILS' }
+    const figures = outcome ? figuresOf(outcome) : {}
+    return { title, outcome, figures, verdict: 'FAILS' }
   }
-  const late = lateOf(fault, outcome!)
-  return { title, outcome, times: outcome!.begun, verdict: late ? `FAILS: ${late}` : 'holds' }
+  const verdict = verdictOf(fault, outcome!)
+  return { title, outcome, figures: figuresOf(outcome!), verdict }
+}
+
+function verdictOf(fault: Fault, outcome: Outcome): string {
+  const late = lateOf(fault, outcome)
+  if (late) return `FAILS: ${late}`
+  const missing = missingOf(outcome)
+  if (missing.length === 0) return 'holds'
+  // Whoever gives a time takes what fits into it.
+  return `${minutes === 0 ? 'FAILS' : 'holds'}: ${missing.join(', ')}`
 }
 
 function rowOfOther({ title, file, environment }: (typeof OTHERS)[number]): Row {
-  const times = Number(Object.values(environment)[0] ?? 0) || null
-  if (!existsSync(file)) return { title, outcome: null, times: null, verdict: 'not tried: no test' }
-  const { status } = spawnSync(process.execPath, ['test/run.ts', '--long', file], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-    env: { ...process.env, ...environment, SEED: String(seed), TEST_TIMEOUT_MS: '7200000' },
+  const row = (verdict: string, figures = {}): Row => ({ title, outcome: null, figures, verdict })
+  if (!existsSync(file)) return row('not tried: no test')
+  const written = join(temporaryFolder(), 'figures')
+  const own = { SEED: String(seed), TEST_TIMEOUT_MS: '7200000', [FIGURES_FILE]: written }
+  const { status, stdout } = spawnSync(process.execPath, ['test/run.ts', '--long', file], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    encoding: 'utf8',
+    maxBuffer: MAX_OUTPUT,
+    env: { ...process.env, ...environment, ...own },
   })
-  return { title, outcome: null, times, verdict: status === 0 ? `holds (${file})` : 'FAILS' }
+  const skipped = whySkipped(stdout)
+  if (skipped) return row(`not tried: ${skipped}`)
+  const times = Number(Object.values(environment)[0] ?? 0)
+  const figures = { ...(times > 0 && { times }), ...readFigures(written) }
+  if (status === 0) return row(`holds (${file})`, figures)
+  console.error(stdout)
+  return row('FAILS', figures)
+}
+
+const MAX_OUTPUT = 256 * 1024 * 1024
+
+/** The reason that the first of its tests gives, if none has passed or failed. */
+function whySkipped(output: string): string | null {
+  if (!/^ℹ pass 0$/m.test(output) || !/^ℹ fail 0$/m.test(output)) return null
+  return /^﹣ .*# (.*)$/m.exec(output)?.[1] ?? null
 }
 
 /** How long all faults would take, as often as by default, on this machine as it was now. */
@@ -127,14 +178,15 @@ async function main(): Promise<boolean> {
   const asked = FAULTS.filter(({ name }) => only.includes(name))
   const needsRelease = asked.some(({ needs }) => needs.includes('release'))
   const root = needsRelease ? await unpack(readLastRelease().commit) : null
+  const bundle = asked.length > 0 ? await buildBundle(temporaryFolder()) : undefined
   const most_s = minutes === 0 ? undefined : (minutes! * 60) / Math.max(asked.length, 1)
   const rows: [Fault, Row][] = []
   for (const fault of asked) {
     const reason = whyNot(fault, root)
     const { title } = fault
     const row = reason
-      ? { title, outcome: null, times: 0, verdict: `not tried: ${reason}` }
-      : await rowOf(fault, planOf(fault, root, most_s))
+      ? { title, outcome: null, figures: {}, verdict: `not tried: ${reason}` }
+      : await rowOf(fault, planOf(fault, { root, bundle }, most_s))
     rows.push([fault, row])
     console.error(`${tableOf([row]).split('\n').at(-1)}  ${row.outcome?.seconds.toFixed(0) ?? 0} s`)
   }

@@ -10,6 +10,7 @@ import { runIn } from '../support/cli.ts'
 import { readSandbox, temporaryFolder } from '../support/process.ts'
 import { databaseUrlOf, NO_HISTORY, unpack } from '../support/releases.ts'
 import { until } from '../support/until.ts'
+import { report } from './figures.ts'
 
 /** `RESTARTS=100 node test/run.ts --long test/faults/restart.long.test.ts` */
 const RESTARTS = Number(process.env.RESTARTS ?? 20)
@@ -50,6 +51,11 @@ test(`${RESTARTS} restarts under load refuse nothing and reset nothing`, async (
     'one restart, s': Math.round(each_s * 10) / 10,
   }
   t.diagnostic(JSON.stringify(figures))
+  report({
+    times: RESTARTS,
+    slowest_ms: load.slowest_ms(),
+    more: `${figures.answered} requests, ${load.failed.length} refused or reset`,
+  })
   assert.deepEqual(load.failed, [])
   assert.equal(figures.replaced, 3 * RESTARTS)
 })

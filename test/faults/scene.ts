@@ -5,6 +5,7 @@ import type { FullApp } from '../../src/core/full-app.ts'
 import { migrate } from '../../src/db/migrate.ts'
 import { type ManualClock, manualClock } from '../support/api.ts'
 import { secretOf, UNLIMITED } from '../support/process.ts'
+import type { Bundle } from './bundle.ts'
 import { type Caller, createCaller, markOf } from './caller.ts'
 import { openSmallDisk, type SmallDisk } from './disk.ts'
 import { emptyJournal, type Journal, type Shop } from './journal.ts'
@@ -26,6 +27,8 @@ export type Cast = {
   needs: Set<Need>
   /** The sources of the version that runs first, if that is not this one. */
   root?: string | undefined
+  /** What processes are started from, in place of sources. */
+  bundle?: Bundle | undefined
   /** In place of a PostgreSQL server of its own. */
   databaseUrl?: string | undefined
   settings?: Record<string, string> | undefined
@@ -56,6 +59,13 @@ export type Scene = {
 const ROOT = join(import.meta.dirname, '..', '..')
 /** How many payers one process may have in the middle of a request. */
 const CONNECTIONS = { DATABASE_POOL_SIZE: '10' }
+/** The load of an hour has more mails than these limits let a company send in a day. */
+const MANY_MAILS = {
+  CODE_MAILS_PER_HOUR: '100000',
+  CODE_MAILS_PER_DAY: '100000',
+  MAILS_PER_COMPANY: '10000000',
+  MAILS_PER_DAY: '10000000',
+}
 
 export async function openScene(cast: Cast): Promise<Scene> {
   const undo: (() => unknown)[] = []
@@ -71,7 +81,7 @@ export async function openScene(cast: Cast): Promise<Scene> {
 }
 
 async function build(cast: Cast, undo: (() => unknown)[]): Promise<Omit<Scene, 'close'>> {
-  const { needs, root } = cast
+  const { needs, root, bundle } = cast
   const folder = mkdtempSync(join(tmpdir(), 'vintem-faults-'))
   const remove = () => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   process.once('exit', remove)
@@ -94,6 +104,7 @@ async function build(cast: Cast, undo: (() => unknown)[]): Promise<Omit<Scene, '
   const dataDir = join(folder, 'data')
   const environment = {
     ...CONNECTIONS,
+    ...MANY_MAILS,
     DATABASE_URL: below.url,
     DATA_DIR: dataDir,
     SECRET_KEY: secretOf('faults'),
@@ -101,13 +112,14 @@ async function build(cast: Cast, undo: (() => unknown)[]): Promise<Omit<Scene, '
   }
   const servers = await Promise.all(
     Array.from({ length: cast.servers }, async () =>
-      createVictim(await lowPort(), environment, ['--role', 'api']),
+      createVictim(await lowPort(), environment, ['--role', 'api'], bundle),
     ),
   )
-  const workers = Array.from({ length: cast.workers }, () => createWorker(environment))
+  const workers = Array.from({ length: cast.workers }, () => createWorker(environment, bundle))
   undo.push(() => Promise.all([...servers, ...workers].map((one) => one.end('SIGKILL'))))
   if (root) await servers[0]!.start(root)
   else await migrate(below.direct)
+  if (bundle) await compile([servers[0], workers[0]])
   const arrivals = await openArrivals()
   undo.push(arrivals.close)
   const own = {
@@ -140,6 +152,14 @@ async function build(cast: Cast, undo: (() => unknown)[]): Promise<Omit<Scene, '
     disk,
     clocks,
     root,
+  }
+}
+
+/** Node keeps what it has compiled when a process ends, which one that is killed does not. */
+async function compile(some: (Killable | undefined)[]): Promise<void> {
+  for (const one of some) {
+    await one?.start()
+    await one?.end('SIGTERM')
   }
 }
 

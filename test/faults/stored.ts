@@ -89,12 +89,20 @@ export const storedMails = (app: FullApp, mayEnd: boolean): Promise<TextLines> =
      group by kind, state`,
   )
 
+/** One company after the other, because payloads of all are more than fits into memory well. */
 export async function storedEvents(app: FullApp): Promise<TextLines> {
-  const rows = await read<{ company: Uuid; type: string; payload: string }>(
-    app,
-    'select company_id as company, type, payload from events',
-  )
-  return rows.map(({ company, type, payload }) => {
+  const all: TextLines = []
+  for (const { id } of await read<{ id: Uuid }>(app, 'select id from companies'))
+    all.push(...(await eventsOf(app, id)))
+  return all
+}
+
+async function eventsOf(app: FullApp, company: Uuid): Promise<TextLines> {
+  const rows = await app.db.query<{ type: string; payload: string }>({
+    text: 'select type, payload from events where company_id = $1',
+    values: [company],
+  })
+  return rows.map(({ type, payload }) => {
     const { charge, payment, withdrawal, dispute, subscription } = JSON.parse(payload)
     if (subscription) return line(company, type, subscription.id, subscription.value)
     if (dispute) return line(company, type, dispute.id, dispute.amount)

@@ -1,12 +1,13 @@
 import type { Outcome } from './driver.ts'
 import type { Fault } from './faults.ts'
+import type { Figures } from './figures.ts'
 
 /** A row of the table. */
 export type Row = {
   title: string
-  /** Null: it was not tried, for the reason in the verdict. */
+  /** Null: it was not tried, for the reason in the verdict, or it has a load of its own. */
   outcome: Outcome | null
-  times: number | null
+  figures: Figures
   verdict: string
 }
 
@@ -37,19 +38,36 @@ export function lateOf({ limit }: Fault, { recoveries_ms }: Outcome): string | n
   return took_ms <= limit.ms ? null : `recovery ${seconds(took_ms)}, not ${seconds(limit.ms)}`
 }
 
-function cellsOf({ title, times, outcome, verdict }: Row): string[] {
-  if (!outcome) return [title, times === null ? '' : count(times), ...Array(8).fill(''), verdict]
-  const { findings, tally, recoveries_ms, begun, arrived } = outcome
-  const { lost, doubled, leaked, wrong } = findings
+/** What there was less of than asked for. */
+export function missingOf({ plan, begun, tally, arrived }: Outcome): string[] {
+  const { acknowledged = 0, events = 0 } = plan.least ?? {}
+  const all = [
+    ['faults', begun, plan.strokes.length],
+    ['acknowledged', tally.acknowledged, acknowledged],
+    ['events', arrived, events],
+  ] as const
+  return all.flatMap(([name, is, least]) =>
+    is < least ? [`${count(is)} of ${count(least)} ${name}`] : [],
+  )
+}
+
+/** With their number, if not every fault had something to recover. */
+function recoveriesOf({ recoveries_ms, times }: Figures): string {
+  if (!recoveries_ms) return ''
+  const parts = [0.5, 0.99, 1].map((part) => seconds(partOf(recoveries_ms, part)))
+  const some = recoveries_ms.length < (times ?? 0) ? ` (of ${count(recoveries_ms.length)})` : ''
+  return parts.join(' / ') + some
+}
+
+function cellsOf({ title, figures, verdict }: Row): string[] {
+  const { times, acknowledged, events, lost, doubled, leaked, wrong, slowest_ms, more } = figures
+  const counts = [times, acknowledged, events, lost, doubled, leaked, wrong]
   return [
     title,
-    count(begun),
-    count(tally.acknowledged),
-    count(arrived),
-    ...[lost, doubled, leaked, wrong].map((some) => count(some.length)),
-    [0.5, 0.99, 1].map((part) => seconds(partOf(recoveries_ms, part))).join(' / '),
-    seconds(tally.slowest_ms),
-    verdict,
+    ...counts.map((one) => (one === undefined ? '' : count(one))),
+    recoveriesOf(figures),
+    slowest_ms === undefined ? '' : seconds(slowest_ms),
+    more ? `${verdict}: ${more}` : verdict,
   ]
 }
 

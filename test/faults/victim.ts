@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { request } from 'undici'
 import { inherited, UNLIMITED } from '../support/process.ts'
 import { until } from '../support/until.ts'
+import type { Bundle } from './bundle.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
 
@@ -22,6 +23,8 @@ export type Killable = {
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>
   /** What it has logged as errors, over all its lives. */
   complaints(): string[]
+  /** When it was killed, by the number of each life that ended so. */
+  kills: Map<string, number>
 }
 
 /** A server. It comes back under the same address. */
@@ -32,6 +35,8 @@ type Program = {
   /** Below the folder of a version. */
   script: string
   options?: string[]
+  /** What it is started from, but for some of its lives; or from sources only. */
+  bundle?: Bundle | undefined
   /** Resolves when the process that has just been started works. */
   works(said: (words: string) => Promise<unknown>): Promise<unknown>
 }
@@ -41,17 +46,29 @@ const LAST_LINES = 20
 /** A line of level error or fatal. The last one of a killed process may be cut in two. */
 const COMPLAINT = /^\{"level":[56]0,/
 
-function createKillable({ environment, script, options = [], works }: Program): Killable {
+/** One start in so many is from sources. */
+const FROM_SOURCES = 10
+
+/** No two lives have the same number, whosever they are. */
+let lives = 0
+
+function createKillable({ environment, script, options = [], bundle, works }: Program): Killable {
   const complaints: string[] = []
+  const kills = new Map<string, number>()
+  let starts = 0
   let life: Life | null = null
   let up = Promise.withResolvers<void>()
   let isUp = false
   return {
     serving: () => up.promise,
     isServing: () => isUp,
-    async start(root = ROOT) {
+    async start(root) {
       if (isUp) throw new Error(`${script} is running already.`)
-      const started = spawnLife(join(root, script), options, environment, complaints)
+      starts += 1
+      const isBundled = bundle && root === undefined && starts % FROM_SOURCES > 0
+      const started = isBundled
+        ? spawnLife([...bundle.commandOf(script), ...options], environment, complaints, bundle)
+        : spawnLife([join(root ?? ROOT, script), ...options], environment, complaints)
       life = started
       const died = started.ended.then((code) => {
         const end = code ?? started.child.signalCode
@@ -65,14 +82,17 @@ function createKillable({ environment, script, options = [], works }: Program): 
       if (isUp) up = Promise.withResolvers<void>()
       isUp = false
       if (!life) return null
-      life.child.kill(signal)
+      const isKilled = life.child.kill(signal) && signal === 'SIGKILL'
+      if (isKilled) kills.set(life.number, performance.now())
       return life.ended
     },
     complaints: () => complaints,
+    kills,
   }
 }
 
 type Life = {
+  number: string
   child: ChildProcess
   /** The last ones. */
   lines: string[]
@@ -81,14 +101,17 @@ type Life = {
 }
 
 function spawnLife(
-  path: string,
-  options: string[],
+  command: string[],
   environment: Record<string, string>,
   complaints: string[],
+  bundle?: Bundle,
 ): Life {
-  const child = spawn(process.execPath, [path, ...options], {
+  lives += 1
+  const number = String(lives)
+  const cache = bundle && { NODE_COMPILE_CACHE: bundle.compiled }
+  const child = spawn(process.execPath, command, {
     cwd: tmpdir(),
-    env: { ...inherited, ...UNLIMITED, ...environment },
+    env: { ...inherited, ...cache, ...UNLIMITED, ...environment, LIFE: number },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const kill = () => child.kill('SIGKILL')
@@ -103,6 +126,7 @@ function spawnLife(
     })
   }
   return {
+    number,
     child,
     lines,
     said: (words) =>
@@ -123,22 +147,25 @@ export function createVictim(
   port: number,
   environment: Record<string, string>,
   options: string[] = [],
+  bundle?: Bundle,
 ): Victim {
   const url = `http://127.0.0.1:${port}`
   const server = createKillable({
     environment: { ...environment, PORT: String(port) },
     script: 'src/main.ts',
     options,
+    bundle,
     works: () => until('the server answers', () => answers(url)),
   })
   return { ...server, url }
 }
 
 /** What does the tasks, and delivers to this machine. */
-export const createWorker = (environment: Record<string, string>): Killable =>
+export const createWorker = (environment: Record<string, string>, bundle?: Bundle): Killable =>
   createKillable({
     environment,
     script: 'test/deliveries/worker-process.ts',
+    bundle,
     works: (said) => said('working'),
   })
 
