@@ -67,10 +67,11 @@ import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
 
-const FILTERS: Record<Choice, Pick<RecurrenceFilter, 'isTemplate' | 'authStatus' | 'isOverdue'>> = {
+const FILTERS: Record<Choice, Pick<RecurrenceFilter, 'isTemplate' | 'authStatus' | 'late'>> = {
   all: { isTemplate: false, authStatus: null },
   approved: { isTemplate: false, authStatus: 'APPROVED' },
-  overdue: { isTemplate: false, authStatus: null, isOverdue: true },
+  overdue: { isTemplate: false, authStatus: null, late: 'overdue' },
+  retrying: { isTemplate: false, authStatus: null, late: 'retrying' },
   created: { isTemplate: false, authStatus: 'CREATED' },
   rejected: { isTemplate: false, authStatus: 'REJECTED' },
   expired: { isTemplate: false, authStatus: 'EXPIRED' },
@@ -135,7 +136,7 @@ const MAX_COUNTED = 1000
 
 /** How many subscriptions each tab has, whatever is searched for. */
 async function countChoices({ app, company }: Visit): Promise<Record<Choice, Count>> {
-  const { states, overdue } = await countStates(
+  const { states, overdue, retrying } = await countStates(
     app.db,
     company.id,
     MAX_COUNTED + 1,
@@ -152,6 +153,7 @@ async function countChoices({ app, company }: Visit): Promise<Record<Choice, Cou
     all: upTo(all.reduce((sum, { count }) => sum + count, 0)),
     approved: upTo(of('APPROVED')),
     overdue: upTo(overdue),
+    retrying: upTo(retrying),
     created: upTo(of('CREATED')),
     rejected: upTo(of('REJECTED')),
     expired: upTo(of('EXPIRED')),
