@@ -3,6 +3,7 @@ import type { Row, Tx } from '../../db/database.ts'
 import type { Kind } from '../../ledger/recipes.ts'
 import { findPostings } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Sum } from '../figures/rules.ts'
 import type { Closing, Month } from './rules.ts'
 
 const RECEIPTS: Kind[] = ['CHARGE_PAID', 'FINE_PAID', 'INTEREST_PAID', 'PAYMENT_UNMATCHED']
@@ -105,6 +106,20 @@ export type LateReceipt = {
   receivedAt: Date
   bookedAt: Date
   amount: number
+}
+
+/** How many there are, and their sum with fines and interest. */
+export async function sumLateReceipts(tx: Tx, companyId: Uuid, month: Month): Promise<Sum> {
+  const [row] = await tx.query<Row & Sum>({
+    text: `select count(*)::int8 as count, coalesce(sum(f.sum), 0)::int8 as sum
+           from late_receipts l cross join lateral (
+             select sum(p.amount) as sum from postings p
+             where p.company_id = l.company_id and p.kind = any ($3::text[])
+               and p.ref = l.end_to_end_id and p.debit = 'bank') f
+           where l.company_id = $1 and l.month = $2`,
+    values: [companyId, firstOf(month), RECEIPTS],
+  })
+  return row!
 }
 
 /** In the order in which they were booked, each with its fine and interest. */
