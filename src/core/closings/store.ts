@@ -1,7 +1,7 @@
 import { texts } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Kind } from '../../ledger/recipes.ts'
-import { findPostings } from '../../ledger/statement.ts'
+import { findPostings, sumReceipts } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Sum } from '../figures/rules.ts'
 import type { Closing, Month } from './rules.ts'
@@ -110,16 +110,12 @@ export type LateReceipt = {
 
 /** How many there are, and their sum with fines and interest. */
 export async function sumLateReceipts(tx: Tx, companyId: Uuid, month: Month): Promise<Sum> {
-  const [row] = await tx.query<Row & Sum>({
-    text: `select count(*)::int8 as count, coalesce(sum(f.sum), 0)::int8 as sum
-           from late_receipts l cross join lateral (
-             select sum(p.amount) as sum from postings p
-             where p.company_id = l.company_id and p.kind = any ($3::text[])
-               and p.ref = l.end_to_end_id and p.debit = 'bank') f
-           where l.company_id = $1 and l.month = $2`,
-    values: [companyId, firstOf(month), RECEIPTS],
+  const rows = await tx.query<{ ref: string }>({
+    text: 'select end_to_end_id as ref from late_receipts where company_id = $1 and month = $2',
+    values: [companyId, firstOf(month)],
   })
-  return row!
+  const refs = rows.map(({ ref }) => ref)
+  return { count: refs.length, sum: await sumReceipts(tx, companyId, RECEIPTS, refs) }
 }
 
 /** In the order in which they were booked, each with its fine and interest. */
