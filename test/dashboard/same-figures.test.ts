@@ -266,6 +266,8 @@ async function compareOverdue(member: Member, ids: string[]): Promise<void> {
   assert.match(report, new RegExp(`Em atraso agora ${ids.length} `))
   const list = await page(member, '/subscriptions?state=overdue')
   assert.match(mainOf(list), new RegExp(`Em atraso ${ids.length} `))
+  const mrr = { mrr: 'Receita mensal \\(MRR\\)' }
+  assert.deepEqual(amountsIn(mainOf(list), mrr), amountsIn(report, mrr))
   assert.deepEqual([...new Set(list.match(/rec_\w{26}/g))], ids)
 }
 

@@ -5,6 +5,7 @@ import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
+import { readSubscriptionFigures } from '../../core/figures/figures.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
 import {
   asOf,
@@ -59,6 +60,7 @@ import {
   wholeTaxId,
 } from './parts.ts'
 import { makeLink } from './record-pages.ts'
+import { REPORTS } from './reports-texts.ts'
 import { savedViews, viewsNotice } from './saved-views.ts'
 import { chargePill, subscriptionPill } from './states.ts'
 import { subscriptionWriter } from './subscription-file.ts'
@@ -91,9 +93,10 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const after = query.after ? fromPublic('rec', query.after) : null
   const now = app.clock.now()
   const page = { limit: PAGE_SIZE + 1, after }
-  const [found, counts] = await Promise.all([
+  const [found, counts, mrr] = await Promise.all([
     search(app.db, company.id, filter, page, now),
     countChoices(visit),
+    visit.can('balance:read') ? monthlyOf(visit, now) : null,
   ])
   const shown = found.slice(0, PAGE_SIZE).map((one) => asOf(one, now))
   const next = found.length > PAGE_SIZE ? toPublic('rec', shown.at(-1)!.id) : null
@@ -106,6 +109,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     title: texts.title,
     here: 'subscriptions',
     body: html`${toList(visit)}${heading(texts.title, html`${file}${make}`)}${doneNotice(visit, texts.done)}${viewsNotice(visit)}
+${mrr && html`<p><span class="soft">${REPORTS[language].mrr}</span> <strong>${money(mrr)}</strong></p>`}
 ${listHead(
   searchForm(visit, text),
   choiceTabs(visit, choice, counts),
@@ -113,6 +117,11 @@ ${listHead(
 )}
 ${listCard(html`${shown.length === 0 ? none : listOf(visit, shown, open)}${pager(visit, next)}`)}`,
   })
+}
+
+/** The figure of reports, for whoever may see those. */
+async function monthlyOf({ app, company }: Visit, now: Date): Promise<number> {
+  return (await readSubscriptionFigures(app, company, { from: now, to: now })).mrr
 }
 
 /** So many payers of a name are looked for. */
