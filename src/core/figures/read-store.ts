@@ -1,5 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { overdueIds } from '../billings/store.ts'
 import type { Period, ProductSum, SubscriptionFigures } from './rules.ts'
 
 /** The products that brought in most from one day to another. */
@@ -25,22 +26,6 @@ export async function sumProducts(
 /** How many months a price is for. */
 const MONTHLY = `case frequency when 'WEEKLY' then value * 52.0 / 12 when 'MONTHLY' then value
   when 'SEMIANNUAL' then value / 6.0 else value / 12.0 end`
-
-/** A charge of a subscription that could not be collected is not spoken of any longer. */
-const OVERDUE_DAYS = 30
-
-/**
- * The agreements that are overdue, each once: the one definition, see docs/concepts/figures.md. The
- * company is the first parameter of the statement, and `today` is another one.
- */
-export const overdueIds = (today: string): string => `
-  select distinct b.recurrence_id from billings b
-  join recurrences o on o.company_id = b.company_id and o.id = b.recurrence_id
-  where b.company_id = $1 and b.status in ('PLANNED', 'SCHEDULED', 'FAILED')
-    and b.due_on < ${today}::date and b.due_on >= ${today}::date - ${OVERDUE_DAYS}
-    and o.auth_status = 'APPROVED'
-    and not exists (select from billings p where p.company_id = b.company_id
-      and p.recurrence_id = b.recurrence_id and p.cycle > b.cycle and p.status = 'PAID')`
 
 export async function findSubscriptionFigures(
   tx: Tx,
