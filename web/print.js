@@ -2,3 +2,5 @@
 addEventListener('click', ({ target }) => {
   if (target.closest('[data-print]')) print()
 })
+// Somebody has asked for all lines of a list, to print them.
+if (document.querySelector('[data-print=now]')) addEventListener('load', () => print())

@@ -161,3 +161,19 @@ export async function sumByRef(
   })
   return new Map(rows.map(({ ref, sum }) => [ref, sum]))
 }
+
+/** What entered the bank by postings of these kinds and references. */
+export async function sumReceipts(
+  tx: Tx,
+  companyId: Uuid,
+  kinds: readonly Kind[],
+  refs: string[],
+): Promise<number> {
+  const [row] = await tx.query<{ sum: number }>({
+    text: `select coalesce(sum(amount), 0)::int8 as sum from postings
+           where company_id = $1 and kind = any ($2::text[]) and ref = any ($3::text[])
+             and debit = 'bank'`,
+    values: [companyId, kinds, texts(refs)],
+  })
+  return row!.sum
+}

@@ -3,7 +3,7 @@ import { test } from 'node:test'
 import { indexCustomers } from '../../src/core/customers/commands.ts'
 import { startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
-import { makeCharge, makePaid } from '../support/payments.ts'
+import { makeCharge, makePaid, pay } from '../support/payments.ts'
 
 const api = await startApi()
 const client = await api.client()
@@ -158,16 +158,26 @@ test('what is wrong is said at its field', async () => {
 test('the page of a customer has what they paid, and whole documents only for some', async () => {
   const customer = { name: 'João Souza', taxId: '98765432100', email: 'joao@example.com' }
   const ids: string[] = []
-  for (const amount of [1990, 500, 700]) {
-    const { body } = await client.post('/charge/pix', { amount, customer, devMode: true })
+  for (const [amount, devMode] of [
+    [1990, false],
+    [500, false],
+    [700, false],
+    [9900, true],
+  ] as const) {
+    const { body } = await client.post('/charge/pix', { amount, customer, devMode })
     ids.push(body.data.id)
+    if (devMode) await client.post(`/charge/${body.data.id}/simulate-payment`)
+    else if (amount !== 700) await pay(api, body.data.brCode)
   }
-  for (const id of ids.slice(0, 2)) await client.post(`/charge/${id}/simulate-payment`)
+  await client.post(`/refund/${ids[0]}`, { value: 490 })
   const found = await owner.get('/customers?q=joao@example.com')
   const id = /clnt_\w+/.exec(found.text)![0]
   const page = await owner.get(`/customers/${id}`)
-  assert.match(page.text, /R\$ 24,90/)
-  assert.match(page.text, /2 pagamentos/)
+  // What was refunded is not in it, nor is a trial: as in the list.
+  const total = 'R\\$ 20,00'
+  assert.match(page.text, new RegExp(`Total pago</span><strong><span class="money">${total}`))
+  assert.match(page.text, /2 pagamentos, sem as devoluções/)
+  assert.match(found.text, new RegExp(`data-title="Total pago"[^>]*><span class="money">${total}`))
   for (const charge of ids) assert.match(page.text, new RegExp(charge))
   assert.match(page.text, /987\.654\.321-00/)
   const viewer = await signIn(api, client.company, { role: 'viewer' })

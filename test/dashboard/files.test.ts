@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { post } from '../../src/ledger/post.ts'
+import { chargePaid, chargeReleased } from '../../src/ledger/recipes.ts'
+import { toCents } from '../../src/lib/money.ts'
 import { carryOutRefunds, payOutWithdrawals, releaseDueCharges } from '../../src/worker/due.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
@@ -197,9 +200,30 @@ test('a completed withdrawal has a receipt, and no other one has', async () => {
   assert.match(text, /<code>E[0-9A-Za-z]{31}<\/code>/)
 })
 
-/** The charges that a withdrawal contains, by their amounts as the page has them. */
-async function contentsOf(owner: Member, id: string): Promise<string[]> {
+test('the charges of a withdrawal are printed together, however many pages they are', async () => {
+  const client = await api.client()
+  const { id: companyId } = client.company
+  const sold = Array.from({ length: 60 }, (_, i) => ({
+    endToEndId: `E${i}`,
+    chargeId: null,
+    amount: toCents(100 + i),
+  }))
+  const entries = sold.flatMap((one) => [chargePaid(one), chargeReleased(one)])
+  await api.app.db.transaction((tx) => post(tx, companyId, entries, api.clock.now()))
+  api.clock.advance(60)
+  const id = await confirmed(api, client, 1000)
+  await payOutWithdrawals.run(api.app)
+  const owner = await signIn(api, client.company)
+  assert.equal((await contentsOf(owner, id)).length, 50)
   const { text } = await owner.get(`/balance/withdrawals/${id}/charges`)
+  assert.match(text, /href="[^"]+\/charges\?print=all">Imprimir<\/a>/)
+  assert.match(text, /print-only">Esta é uma parte da lista, com 50 linhas/)
+  assert.equal((await contentsOf(owner, id, '?print=all')).length, 60)
+})
+
+/** The charges that a withdrawal contains, by their amounts as the page has them. */
+async function contentsOf(owner: Member, id: string, query = ''): Promise<string[]> {
+  const { text } = await owner.get(`/balance/withdrawals/${id}/charges${query}`)
   const cells = text.matchAll(/<td class="number" data-title="Valor liberado">.*?R\$ ([\d.,]+)/gs)
   return [...cells].map(([, amount]) => amount!)
 }

@@ -93,6 +93,7 @@ test('what a report shows is what the module of figures says, and its lines add 
   assert.equal(page.status, 200, page.text)
   const figures = await figuresOf(client, '2026-08-01', '2026-08-31')
   const { received, returned, withdrawn, net, bySource } = figures
+  const before = await figuresOf(client, '2026-07-01', '2026-07-31')
   assert.deepEqual([returned.sum, withdrawn.sum], [1_500, 3_000])
   const summary = summaryOf(page.text)
   assert.equal(summary['Recebido bruto'], formatReais(received.sum))
@@ -105,7 +106,7 @@ test('what a report shows is what the module of figures says, and its lines add 
   const [lines, total] = [tables['Os números']!.slice(0, -1), tables['Os números']!.at(-1)!]
   assert.deepEqual(
     total.slice(2),
-    [received.sum, returned.sum, net, withdrawn.sum].map(formatReais),
+    [received.sum, returned.sum, net, withdrawn.sum, before.received.sum].map(formatReais),
   )
   assert.equal(total[1], String(received.count))
   assert.equal(sumOf(lines, 2), received.sum)

@@ -51,7 +51,7 @@ async function subscribe(client: Client): Promise<[paid: string, unpaid: string]
 }
 
 /** 20 to 24 August: sales of each kind, refunds, a bank's return, disputes, and a payout. */
-async function trade(client: Client): Promise<void> {
+async function trade(client: Client): Promise<{ failing: string }> {
   const [debited, failing] = await subscribe(client)
   const refunded = await makePaid(api, client, 10_000)
   await pay(api, (await makeCode(client, 2500)).brCode)
@@ -78,6 +78,7 @@ async function trade(client: Client): Promise<void> {
   await runTasks(api)
   assert.deepEqual(await statesOf(client, debited), ['COMPLETED PAID'])
   assert.deepEqual(await statesOf(client, failing), ['OPEN PROCESSING'])
+  return { failing }
 }
 
 /** 31 August: a dispute that is lost beside a refund, one that is open, and a withdrawal. */
@@ -259,9 +260,20 @@ async function compare(client: Client, member: Member, from: string, to: string)
   assert.equal(centsOf(newest['Saldo disponível']!), available.closing, 'the file of entries')
 }
 
+/** Subscriptions that are overdue: in the report, in the count of their tab, and in its list. */
+async function compareOverdue(member: Member, ids: string[]): Promise<void> {
+  const report = mainOf(await page(member, '/reports'))
+  assert.match(report, new RegExp(`Em atraso agora ${ids.length} `))
+  const list = await page(member, '/subscriptions?state=overdue')
+  assert.match(mainOf(list), new RegExp(`Em atraso ${ids.length} `))
+  const mrr = { mrr: 'Receita mensal \\(MRR\\)' }
+  assert.deepEqual(amountsIn(mainOf(list), mrr), amountsIn(report, mrr))
+  assert.deepEqual([...new Set(list.match(/rec_\w{26}/g))], ids)
+}
+
 test('a lively month is the same to the cent on every page, in every file, the API and for agents', async () => {
   const client = await api.client()
-  await trade(client)
+  const { failing } = await trade(client)
   await endMonth(client)
   const today = await signIn(api, client.company, { role: 'owner' })
   const lastDay = await recount(client, '2026-08-31', '2026-08-31')
@@ -269,11 +281,16 @@ test('a lively month is the same to the cent on every page, in every file, the A
   const { withdrawn: _, ...ofToday } = lastDay.sums
   assert.deepEqual(shownToday, ofToday, 'Today')
   await compare(client, today, '2026-08-01', '2026-08-31')
+  await compareOverdue(today, [failing])
 
   goTo('2026-09-01T00:00:00')
   await makePaid(api, client, 99_999)
   goTo('2026-09-05T12:00:00')
   const member = await signIn(api, client.company, { role: 'owner' })
+  // The bank has given up, and the day is still unpaid.
+  await runTasks(api)
+  assert.deepEqual(await statesOf(client, failing), ['EXPIRED EXPIRED'])
+  await compareOverdue(member, [failing])
   const { sums, subscriptions, total } = await recount(client, '2026-08-01', '2026-08-31')
   assert.equal(subscriptions, 1990)
   const closing = mainOf(await page(member, '/closing/2026-08'))

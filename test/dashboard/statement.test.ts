@@ -61,6 +61,12 @@ const availableOf = async ({ company }: Client) =>
 
 const textOf = (markup: string) => markup.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ')
 
+/** The balances after the lines of a page, as it has them. */
+const balancesIn = (text: string): number[] =>
+  [...text.matchAll(/class="number line-balance"[^>]*><span class="money">R\$ ([\d.,]+)/g)].map(
+    ([, amount]) => Number(amount!.replace(/\D/g, '')),
+  )
+
 test('a statement has a line for each movement, with who paid, and what was available then', async () => {
   const client = await busy()
   const owner = await signIn(api, client.company)
@@ -127,11 +133,7 @@ test('pages lead on from each other, and the subtotal of a day does not end with
   const subtotals = new Set<string>()
   for (let path: string | undefined = '/balance'; path; ) {
     const { text } = await owner.get(path)
-    seen.push(
-      ...[
-        ...text.matchAll(/class="number line-balance"[^>]*><span class="money">R\$ ([\d.,]+)/g),
-      ].map(([, amount]) => Number(amount!.replace(/\D/g, ''))),
-    )
+    seen.push(...balancesIn(text))
     subtotals.add(textOf(/<tr class="line-day">.*?<\/tr>/s.exec(text)![0]).trim())
     path = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll('&amp;', '&')
     path = path?.slice(owner.home.length)
@@ -146,6 +148,43 @@ test('pages lead on from each other, and the subtotal of a day does not end with
   )
   assert.equal(subtotals.size, 1, [...subtotals].join(' | '))
   assert.match([...subtotals][0]!, /\+ R\$ 5\.077,70 − R\$ 77,70/)
+})
+
+const printLink = (text: string): string =>
+  /href="([^"]+)"[^>]*>Imprimir<\/a>/.exec(text)![1]!.replaceAll('&amp;', '&')
+
+test('what is printed has all lines of the period, and says so if it is only a part', async () => {
+  const client = await api.client({ mode: 'live', pixKey: 'dona@example.com' })
+  const sums = Array.from({ length: 560 }, (_, i) => ({
+    ...opening(toCents(100 + i)),
+    ref: `o${i}`,
+  }))
+  const { id } = client.company
+  const add = (some: typeof sums) =>
+    api.app.db.transaction((tx) => post(tx, id, some, api.clock.now()))
+  await add(sums.slice(0, 50))
+  const owner = await signIn(api, client.company)
+  const whole = await owner.get('/balance')
+  assert.match(whole.text, /<button [^>]*data-print>Imprimir/)
+  assert.doesNotMatch(whole.text, /parte da lista/)
+  await add(sums.slice(50, 80))
+  const { text } = await owner.get('/balance?movement=opening')
+  assert.match(text, /<p class="print-only">Esta é uma parte da lista, com 50 linhas/)
+  const all = await owner.get(printLink(text).slice(owner.home.length))
+  const after = (last: number, count: number) =>
+    Array.from({ length: count }, (_, i) => (last - i) * (100 + 99 + last - i) * 0.5)
+  assert.deepEqual(balancesIn(all.text), after(80, 80))
+  assert.match(all.text, /data-print="now"/)
+  assert.doesNotMatch(all.text, /parte da lista|rel="next"/)
+  await add(sums.slice(80))
+  const first = await owner.get('/balance?print=all')
+  assert.deepEqual(balancesIn(first.text), after(560, 500))
+  assert.match(first.text, /<p>Esta é uma parte da lista, com 500 linhas/)
+  assert.match(textOf(first.text), /Entradas \+ R\$ 2\.125,20/)
+  const next = /rel="next" href="([^"]+)"/.exec(first.text)![1]!.replaceAll('&amp;', '&')
+  const second = await owner.get(next.slice(owner.home.length))
+  assert.deepEqual(balancesIn(second.text), after(60, 60))
+  assert.match(second.text, /uma parte da lista, com 60 linhas/)
 })
 
 /** The elements of OFX 2.2 in the order that its schema prescribes, of those that we write. */

@@ -92,20 +92,21 @@ test('a failed debit waits on Today while it is retried and after that, and lead
     [...(await owner.get('')).text.matchAll(/<a class="row" href="([^"]+)"><span>([^<]+)/g)]
       .filter(([, path]) => !path!.includes('/charges/'))
       .map(([, path, words]) => [path!.replace(owner.home, '').split('&')[0], words])
-  const overdue = async () =>
-    new Set((await owner.get('/subscriptions?state=overdue')).text.match(/rec_\w+/g))
+  const idsIn = async (state: string) =>
+    new Set((await owner.get(`/subscriptions?state=${state}`)).text.match(/rec_\w+/g))
+  const retrying = () => idsIn('retrying')
   await moveTo(client, at('2026-08-23'))
-  assert.deepEqual([await rows(), await overdue()], [[], new Set()])
+  assert.deepEqual([await rows(), await retrying()], [[], new Set()])
   const retried = [
-    ['/subscriptions?state=overdue', '1 débito de assinatura falhou e será tentado de novo'],
+    ['/subscriptions?state=retrying', '1 débito de assinatura falhou e será tentado de novo'],
   ]
   // The first one failed on its day, and the next one is tomorrow.
   for (const moment of [at('2026-08-24', '23:00:00'), at('2026-08-26'), at('2026-08-31')]) {
     await moveTo(client, moment)
-    assert.deepEqual([await rows(), await overdue()], [retried, new Set([id])], moment)
+    assert.deepEqual([await rows(), await retrying()], [retried, new Set([id])], moment)
   }
   await moveTo(client, at('2026-09-02'))
-  assert.deepEqual(await overdue(), new Set())
+  assert.deepEqual([await retrying(), await idsIn('overdue')], [new Set(), new Set([id])])
   assert.deepEqual(await rows(), [
     ['/charges?status=EXPIRED', '1 cobrança de assinatura não foi paga nos últimos 30 dias'],
   ])
@@ -116,7 +117,7 @@ test('a failed debit waits on Today while it is retried and after that, and lead
   assert.ok(other.id)
 })
 
-test('each state has its count, and those whose debit is tried again are overdue', async () => {
+test('each state has its count, and those with an unpaid day before today are overdue', async () => {
   const { client, owner } = await company()
   const [late, fine] = [
     await approvedSubscription(api, client),

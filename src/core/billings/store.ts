@@ -126,6 +126,22 @@ export const retried = (today: string, tomorrow: string): string =>
   `status = 'SCHEDULED' and due_on between ${today}::date - ${RETRY_DAYS.at(-1)!} and ${today}::date
      and (due_on < ${today}::date or next_at >= ${tomorrow})`
 
+/** A charge of a subscription that could not be collected is not spoken of any longer. */
+const OVERDUE_DAYS = 30
+
+/**
+ * The agreements that are overdue, each once: the one definition, see docs/concepts/figures.md. The
+ * company is the first parameter of the statement, and `today` is another one.
+ */
+export const overdueIds = (today: string): string => `
+  select distinct b.recurrence_id from billings b
+  join recurrences o on o.company_id = b.company_id and o.id = b.recurrence_id
+  where b.company_id = $1 and b.status in ('PLANNED', 'SCHEDULED', 'FAILED')
+    and b.due_on < ${today}::date and b.due_on >= ${today}::date - ${OVERDUE_DAYS}
+    and o.auth_status = 'APPROVED'
+    and not exists (select from billings p where p.company_id = b.company_id
+      and p.recurrence_id = b.recurrence_id and p.cycle > b.cycle and p.status = 'PAID')`
+
 /** The billings of an agreement before a cycle, newest first. Null: from the latest one on. */
 export async function listOfRecurrence(
   tx: Tx,

@@ -4,23 +4,37 @@ import type { App } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { countPostings, inStep } from '../figures/counting.ts'
 import { readEntries } from '../figures/figures.ts'
-import { type Closing, isOver, type Month, monthOf, monthsFrom, periodOf } from './rules.ts'
+import {
+  type Closing,
+  isOver,
+  type Listed,
+  type Month,
+  monthOf,
+  monthsFrom,
+  periodOf,
+} from './rules.ts'
 import {
   findClosings,
   findLastClosed,
   findLateReceipts,
   insertClosing,
   type LateReceipt,
+  sumLateReceipts,
 } from './store.ts'
 import { disputesAt, unmatchedAt } from './waiting.ts'
 
 type Given = Pick<App, 'db' | 'clock'>
 
-/** Payments that are listed as later corrections. */
+/** Payments that are listed as later corrections. Their total is of all. */
 const MAX_LATE = 500
 
 /** A month, and what was booked after its end although the bank has received it before. */
-export type ShownMonth = { month: Month; isClosed: boolean; closing: Closing; late: LateReceipt[] }
+export type ShownMonth = {
+  month: Month
+  isClosed: boolean
+  closing: Closing
+  late: Listed<LateReceipt>
+}
 
 /** The months of a company until now, newest first. */
 export const monthsOf = ({ clock }: Given, { createdAt }: Company): Month[] =>
@@ -34,8 +48,16 @@ export async function readMonth(app: Given, company: Company, month: Month): Pro
     : await readOpen(app.db, company, month)
   // They are found when postings are counted, which was done just now.
   if (isClosed) await countPostings(app, company)
-  const late = isClosed ? await findLateReceipts(app.db, company.id, month, MAX_LATE) : []
+  const late = isClosed ? await readLate(app.db, company.id, month) : NO_LATE
   return { month, isClosed, closing, late }
+}
+
+const NO_LATE: Listed<LateReceipt> = { count: 0, sum: 0, first: [] }
+
+async function readLate(tx: Tx, companyId: Uuid, month: Month): Promise<Listed<LateReceipt>> {
+  const first = await findLateReceipts(tx, companyId, month, MAX_LATE)
+  if (first.length === 0) return NO_LATE
+  return { ...(await sumLateReceipts(tx, companyId, month)), first }
 }
 
 async function readOpen(db: Database, company: Company, month: Month): Promise<Closing> {

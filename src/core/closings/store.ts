@@ -1,8 +1,9 @@
 import { texts } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Kind } from '../../ledger/recipes.ts'
-import { findPostings } from '../../ledger/statement.ts'
+import { findPostings, sumReceipts } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import type { Sum } from '../figures/rules.ts'
 import type { Closing, Month } from './rules.ts'
 
 const RECEIPTS: Kind[] = ['CHARGE_PAID', 'FINE_PAID', 'INTEREST_PAID', 'PAYMENT_UNMATCHED']
@@ -105,6 +106,16 @@ export type LateReceipt = {
   receivedAt: Date
   bookedAt: Date
   amount: number
+}
+
+/** How many there are, and their sum with fines and interest. */
+export async function sumLateReceipts(tx: Tx, companyId: Uuid, month: Month): Promise<Sum> {
+  const rows = await tx.query<{ ref: string }>({
+    text: 'select end_to_end_id as ref from late_receipts where company_id = $1 and month = $2',
+    values: [companyId, firstOf(month)],
+  })
+  const refs = rows.map(({ ref }) => ref)
+  return { count: refs.length, sum: await sumReceipts(tx, companyId, RECEIPTS, refs) }
 }
 
 /** In the order in which they were booked, each with its fine and interest. */

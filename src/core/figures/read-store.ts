@@ -1,5 +1,6 @@
 import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
+import { overdueIds } from '../billings/store.ts'
 import type { Period, ProductSum, SubscriptionFigures } from './rules.ts'
 
 /** The products that brought in most from one day to another. */
@@ -26,9 +27,6 @@ export async function sumProducts(
 const MONTHLY = `case frequency when 'WEEKLY' then value * 52.0 / 12 when 'MONTHLY' then value
   when 'SEMIANNUAL' then value / 6.0 else value / 12.0 end`
 
-/** A charge of a subscription that could not be collected is not spoken of any longer. */
-const OVERDUE_DAYS = 30
-
 export async function findSubscriptionFigures(
   tx: Tx,
   companyId: Uuid,
@@ -43,14 +41,7 @@ export async function findSubscriptionFigures(
       (select count(*) from recurrences where company_id = $1 and auth_status = 'CANCELED'
          and first_on is not null and not is_template
          and decided_at >= $2 and decided_at < $3) as canceled,
-      (select count(distinct b.recurrence_id) from billings b
-         join recurrences r on r.company_id = b.company_id and r.id = b.recurrence_id
-         where b.company_id = $1 and b.status in ('PLANNED', 'SCHEDULED', 'FAILED')
-           and b.due_on < $4::date and b.due_on >= $4::date - ${OVERDUE_DAYS}
-           and r.auth_status = 'APPROVED'
-           and not exists (select from billings p where p.company_id = b.company_id
-             and p.recurrence_id = b.recurrence_id and p.cycle > b.cycle and p.status = 'PAID')
-      ) as overdue
+      (select count(*) from (${overdueIds('$4')}) late) as overdue
       from (select coalesce(round(sum(${MONTHLY})), 0)::int8 as mrr, count(*) as active
             from recurrences where company_id = $1 and auth_status = 'APPROVED'
               and not is_template) a`,

@@ -4,7 +4,7 @@ import type { Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { addDays, type LocalDate, localDateOf, startOfDay } from '../../pix/local-time.ts'
 import type { AgreementStatus } from '../../provider/port.ts'
-import { retried } from '../billings/store.ts'
+import { overdueIds, retried } from '../billings/store.ts'
 import { PAYER } from '../charges/store.ts'
 import { type DueKind, IS_SUSPENDED } from '../due.ts'
 import { TASK } from '../tasks.ts'
@@ -161,18 +161,20 @@ export type RecurrenceFilter = {
   customerIds?: Uuid[] | null
   /** The template through which payers came. */
   originId?: Uuid | null
-  /** Whether the bank tries again to collect a charge. */
-  isOverdue?: true | null
+  /** Those that are overdue, or of which the bank tries a charge again. */
+  late?: Late | null
 }
 
-/** Agreements of which the bank tries a charge again. */
-const isOverdue = (today: string, tomorrow: string): string => `id in (
-  select recurrence_id from billings where company_id = $1 and ${retried(today, tomorrow)})`
+export type Late = 'overdue' | 'retrying'
 
-/** Today, and the first moment of tomorrow. */
-function daysAround(now: Date): [LocalDate, Date] {
+/** Adds to a statement the parameters that it needs. */
+type Bind = (value: unknown) => string
+
+function isLate(late: Late, now: Date, bind: Bind): string {
   const today = localDateOf(now)
-  return [today, startOfDay(addDays(today, 1))]
+  if (late === 'overdue') return `id in (${overdueIds(bind(today))})`
+  const retrying = retried(bind(today), bind(startOfDay(addDays(today, 1))))
+  return `id in (select recurrence_id from billings where company_id = $1 and ${retrying})`
 }
 
 /**
@@ -196,10 +198,7 @@ export async function search(
   where('customer_id = ?', customerId)
   where('customer_id = any (?::uuid[])', customerIds)
   where('origin_id = ?', originId)
-  if (filter.isOverdue) {
-    const [today, tomorrow] = daysAround(now)
-    conditions.push(isOverdue(`$${values.push(today)}`, `$${values.push(tomorrow)}`))
-  }
+  if (filter.late) conditions.push(isLate(filter.late, now, (value) => `$${values.push(value)}`))
   const listed = (state: string) =>
     `(select ${COLUMNS} from recurrences r where ${conditions.join(' and ')}${state}
       order by id desc limit $3)`
@@ -224,15 +223,26 @@ export type RecurrenceCount = {
   count: number
 }
 
-/** Counts agreements in each state, templates, and agreements that are overdue, up to a limit. */
+/** Counts agreements in each state, templates, and agreements that are late, up to a limit. */
 export async function countStates(
   tx: Tx,
   companyId: Uuid,
   limit: number,
   now: Date,
-): Promise<{ states: RecurrenceCount[]; overdue: number }> {
-  const isLate = `r.auth_status = 'CREATED' and r.expires_at <= $3`
-  const [states, [overdue]] = await Promise.all([
+): Promise<{ states: RecurrenceCount[] } & Record<Late, number>> {
+  const isPast = `r.auth_status = 'CREATED' and r.expires_at <= $3`
+  const countLate = async (late: Late): Promise<number> => {
+    const values: unknown[] = [companyId, limit]
+    const condition = isLate(late, now, (value) => `$${values.push(value)}`)
+    const [row] = await tx.query<{ count: number }>({
+      name: `count_${late}_recurrences`,
+      text: `select count(*)::int8 as count from (select from recurrences
+             where company_id = $1 and ${condition} limit $2) r`,
+      values,
+    })
+    return row!.count
+  }
+  const [states, overdue, retrying] = await Promise.all([
     tx.query<RecurrenceCount>({
       name: 'count_states_of_recurrences',
       text: `select w.auth_status as "authStatus", f.count from
@@ -240,23 +250,19 @@ export async function countStates(
                  w (auth_status)
              cross join lateral (select count(*)::int8 from (
                (select from recurrences r where r.company_id = $1 and not r.is_template
-                  and r.auth_status = w.auth_status and not (${isLate}) limit $2)
+                  and r.auth_status = w.auth_status and not (${isPast}) limit $2)
                union all
                (select from recurrences r where r.company_id = $1 and not r.is_template
-                  and w.auth_status = 'EXPIRED' and ${isLate} limit $2)
+                  and w.auth_status = 'EXPIRED' and ${isPast} limit $2)
                union all
                (select from recurrences r where r.company_id = $1 and r.is_template
                   and w.auth_status is null limit $2)) s) f`,
       values: [companyId, limit, now],
     }),
-    tx.query<{ count: number }>({
-      name: 'count_overdue_recurrences',
-      text: `select count(*)::int8 as count from (select from recurrences
-             where company_id = $1 and ${isOverdue('$3', '$4')} limit $2) r`,
-      values: [companyId, limit, ...daysAround(now)],
-    }),
+    countLate('overdue'),
+    countLate('retrying'),
   ])
-  return { states, overdue: overdue!.count }
+  return { states, overdue, retrying }
 }
 
 /** Agreements and templates of a company that have not ended. */

@@ -6,13 +6,16 @@ import { type Html, html } from '../html.ts'
 import { BALANCE } from './balance-texts.ts'
 import { entriesRoutes } from './entries.ts'
 import { FINANCE } from './finance-parts.ts'
+import { backLink } from './form-parts.ts'
 import { card, heading, money, notice } from './parts.ts'
+import { isToPrint } from './printed.ts'
 import { statementCard, statementRoutes } from './statement.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { findPending, pendingNotice, startLink } from './withdrawals.ts'
 
 async function showBalance(visit: Visit): Promise<FastifyReply> {
   const texts = BALANCE[visit.language]
+  if (isToPrint(visit)) return showPaper(visit)
   const [{ data: balance }, statement, pending] = await Promise.all([
     visit.operate<Static<typeof BalanceView>>('getBalance'),
     statementCard(visit),
@@ -38,6 +41,13 @@ ${statement}`
     here: 'balance',
     ...FINANCE,
   })
+}
+
+/** The statement alone, with all its lines. */
+async function showPaper(visit: Visit): Promise<FastifyReply> {
+  const { title } = BALANCE[visit.language]
+  const body = html`${backLink(visit, '/balance', title)}<div class="no-print">${heading(title)}</div>${await statementCard(visit)}`
+  return visit.send({ title, body, here: 'balance', ...FINANCE })
 }
 
 function figure(visit: Visit, account: Account, cents: number): Html {

@@ -42,13 +42,14 @@ export async function* closingFile({ closing, late }: ShownMonth): AsyncGenerato
     ...movementLines(closing),
     ...balanceLines(closing),
     ...waitingLines(closing),
-    ...late.map(({ endToEndId, bookedAt, amount }) => ({
+    ...late.first.map(({ endToEndId, bookedAt, amount }) => ({
       section: texts.late,
       what: texts.bookedAt,
       at: bookedAt,
       id: endToEndId,
       cents: amount,
     })),
+    ...totalLine(texts.late, late),
   ]
   yield lines.map(line).join('')
 }
@@ -92,10 +93,12 @@ const balanceLines = (closing: Closing): Line[] =>
     { section: texts.closing, what: accounts[account], cents: closing.closing[account] },
   ])
 
+/** The sum of all, of which only the first are listed. */
+const totalLine = (section: string, { count, sum }: Sum): Line[] =>
+  count === 0 ? [] : [{ section, what: texts.total, count, cents: sum }]
+
 function waitingLines({ unmatched, disputes }: Closing): Line[] {
   const { reasons } = UNMATCHED.pt
-  const sumOf = (section: string, { count, sum }: Sum): Line[] =>
-    count === 0 ? [] : [{ section, what: texts.total, count, cents: sum }]
   return [
     ...unmatched.first.map(({ endToEndId, receivedAt, reason, amount }) => ({
       section: texts.unmatched,
@@ -104,7 +107,7 @@ function waitingLines({ unmatched, disputes }: Closing): Line[] {
       id: endToEndId,
       cents: amount,
     })),
-    ...sumOf(texts.unmatched, unmatched),
+    ...totalLine(texts.unmatched, unmatched),
     ...disputes.first.map(({ id, openedAt, held }) => ({
       section: texts.disputes,
       what: texts.held,
@@ -112,6 +115,6 @@ function waitingLines({ unmatched, disputes }: Closing): Line[] {
       id,
       cents: held,
     })),
-    ...sumOf(texts.disputes, disputes),
+    ...totalLine(texts.disputes, disputes),
   ]
 }

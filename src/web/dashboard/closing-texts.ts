@@ -75,6 +75,8 @@ const pt = {
   held: 'Reservado',
   more: (count: number) => `E mais ${count}, que estão nas somas e não na lista.`,
   late: 'Correções posteriores',
+  lateSum: (count: number, sum: string) =>
+    count === 1 ? `1 pagamento, de ${sum}.` : `${count} pagamentos, que somam ${sum}.`,
   lateText:
     'Pagamentos que o banco recebeu neste mês e que foram lançados depois do fim dele. Eles contam no mês em que foram lançados e não mudam este fechamento.',
   noLate: 'Nenhum pagamento deste mês foi lançado depois.',
@@ -157,6 +159,8 @@ const en: Texts = {
   held: 'Held',
   more: (count) => `And ${count} more, which are in the sums and not in the list.`,
   late: 'Later corrections',
+  lateSum: (count, sum) =>
+    count === 1 ? `1 payment of ${sum}.` : `${count} payments, ${sum} together.`,
   lateText:
     'Payments that the bank has received in this month, and that were booked after its end. They count in the month in which they were booked and do not change this closing.',
   noLate: 'No payment of this month was booked later.',

@@ -300,14 +300,14 @@ function disputesOf(visit: Visit, listed: Listed<ListedDispute>): Html {
 }
 
 /** What was booked later does not change what is above. */
-function lateCard(visit: Visit, late: LateReceipt[]): Html {
+function lateCard(visit: Visit, late: Listed<LateReceipt>): Html {
   const texts = CLOSING[visit.language]
   const pathOf = ({ chargeId, endToEndId }: LateReceipt) =>
     chargeId ? `/charges/${toPublic('charge', chargeId)}` : `/unmatched/${endToEndId}`
   const content =
-    late.length === 0
+    late.count === 0
       ? html`<p class="soft">${texts.noLate}</p>`
-      : html`<p class="soft">${texts.lateText}</p>${table(
+      : html`<p>${texts.lateSum(late.count, formatReais(late.sum))}</p><p class="soft">${texts.lateText}</p>${table(
           texts.late,
           [
             {
@@ -319,8 +319,8 @@ function lateCard(visit: Visit, late: LateReceipt[]): Html {
             { title: texts.bookedAt, of: ({ bookedAt }) => moment(bookedAt) },
             { title: texts.amount, kind: 'number', of: ({ amount }) => money(amount) },
           ],
-          late,
-        )}`
+          late.first,
+        )}${moreOf(late, visit.language)}`
   return html`<section class="card" id="late"><h2>${texts.late}</h2>${content}</section>`
 }
 

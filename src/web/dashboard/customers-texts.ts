@@ -53,8 +53,8 @@ const pt = {
   paid: 'Total pago',
   lastPaid: 'Último pagamento',
   newestOnly: 'Nas 100 cobranças mais recentes',
-  paidYear: 'Pago nos últimos 12 meses',
-  paidCount: (count: number) => (count === 1 ? '1 pagamento' : `${count} pagamentos`),
+  paidCount: (count: number, isMore: boolean) =>
+    `${count === 1 ? '1 pagamento' : `${count} pagamentos`}, sem as devoluções${isMore ? ', entre as cobranças mais recentes' : ''}`,
   charges: 'Cobranças',
   noCharges: 'Este cliente ainda não tem cobranças.',
   charge: 'Cobrança',
@@ -108,8 +108,8 @@ const en: Texts = {
   paid: 'Total paid',
   lastPaid: 'Last payment',
   newestOnly: 'In the newest 100 charges',
-  paidYear: 'Paid in the last 12 months',
-  paidCount: (count) => (count === 1 ? '1 payment' : `${count} payments`),
+  paidCount: (count, isMore) =>
+    `${count === 1 ? '1 payment' : `${count} payments`}, without refunds${isMore ? ', in the newest charges' : ''}`,
   charges: 'Charges',
   noCharges: 'This customer has no charges yet.',
   charge: 'Charge',

@@ -1,6 +1,5 @@
 import type { Static } from 'typebox'
-import { type CustomerSum, sumByCustomer } from '../../core/charges/customer-sums.ts'
-import type { Summary } from '../../core/charges/search.ts'
+import { type CustomerSum, sumByCustomer, sumOfCustomer } from '../../core/charges/customer-sums.ts'
 import { searchCharges } from '../../core/charges/search.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
 import { type Company, checksTaxIds } from '../../core/companies/rules.ts'
@@ -13,7 +12,7 @@ import { isStopped } from '../../core/reminders/stops.ts'
 import { fromPublic, toPublic } from '../../lib/ids.ts'
 import type { Language } from '../../lib/language.ts'
 import { EMAIL_FORM } from '../../lib/mailbox.ts'
-import { addDays, formatDay, localDateOf } from '../../pix/local-time.ts'
+import { formatDay, localDateOf } from '../../pix/local-time.ts'
 import { plainTaxId } from '../../pix/tax-id.ts'
 import { cleanTyped } from '../../pix/written.ts'
 import { fieldsOf } from '../forms.ts'
@@ -139,8 +138,6 @@ type ShownCharge = Static<typeof ChargeView>
 
 const CHARGES_SHOWN = 20
 const SUBSCRIPTIONS_SHOWN = 20
-/** Days of the sum of what a customer has paid. */
-const YEAR_DAYS = 365
 
 /** The page of a customer: who they are, and everything they paid. */
 async function show(visit: Visit, customer: ShownCustomer): Promise<{ body: Html; actions: Html }> {
@@ -188,18 +185,16 @@ function details(visit: Visit, customer: ShownCustomer, wantsNoReminders: boolea
   ])}${!isWhole && html`<p class="hint">${texts.masked}</p>`}`
 }
 
-/** What the customer has paid in a year, and their subscriptions. */
+/** What the customer has paid, and their subscriptions. */
 async function paidBy(visit: Visit, id: string): Promise<Html> {
-  const { language, app } = visit
+  const { language, app, company } = visit
   const texts = CUSTOMERS[language]
-  const from = addDays(localDateOf(app.clock.now()), -YEAR_DAYS)
-  const query = { customerId: id, status: 'COMPLETED', paidFrom: from }
-  const [summary, subscriptions] = await Promise.all([
-    visit.operate<Summary>('summarizeCharges', { query }),
+  const [{ count, paid, isMore }, subscriptions] = await Promise.all([
+    sumOfCustomer(app.db, company.id, fromPublic('clnt', id)!),
     subscriptionsOf(visit, id),
   ])
-  const { count, sum } = summary.data
-  const figure = html`<div class="figure"><span class="soft">${texts.paidYear}</span><strong>${money(sum)}</strong><span class="soft small">${texts.paidCount(count)}</span></div>`
+  const note = texts.paidCount(count, isMore)
+  const figure = html`<div class="figure"><span class="soft">${texts.paid}</span><strong>${money(paid)}</strong><span class="soft small">${note}</span></div>`
   return html`<div class="after">${card(null, figure)}${subscriptions}</div>`
 }
 

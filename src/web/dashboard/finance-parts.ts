@@ -24,8 +24,8 @@ export function fileLink(
 }
 
 /** Without scripts the browser's own menu prints. */
-export const printButton = (label: string): Html =>
-  html`<button type="button" class="button quiet slim js" data-print>${label}</button>`
+export const printButton = (label: string, when?: 'when opened'): Html =>
+  html`<button type="button" class="button quiet slim js" data-print${when && html`="now"`}>${label}</button>`
 
 /** The filters of the URL that are given, by their names. */
 export const givenOf = (

@@ -77,19 +77,23 @@ type Read = {
   conversionBefore: Conversion
   products: ProductSum[]
   subscriptions: SubscriptionFigures
+  subscriptionsBefore: SubscriptionFigures
 }
 
 async function readAll({ app, company }: Visit, asked: Asked): Promise<Read> {
   const whole = periodOf(asked.days)
   const period = await readPeriod({ app, company }, asked.days, asked.step)
   const { from, to } = period.compared
-  const [conversion, conversionBefore, products, subscriptions] = await Promise.all([
+  const [conversion, conversionBefore, products, ...subscribed] = await Promise.all([
     readConversion(app, company, whole),
     readConversion(app, company, { from, to: hourOf(to) }),
     readProducts(app, company, whole, MAX_PRODUCTS),
     readSubscriptionFigures(app, company, whole),
+    readSubscriptionFigures(app, company, period.compared),
   ])
-  return { asked, period, conversion, conversionBefore, products, subscriptions }
+  const [subscriptions, subscriptionsBefore] = subscribed
+  const counted = { conversion, conversionBefore, products, subscriptions, subscriptionsBefore }
+  return { asked, period, ...counted }
 }
 
 async function show(visit: Visit): Promise<FastifyReply> {
@@ -265,6 +269,12 @@ function partsCard({ language }: Visit, { asked, period }: Read): Html {
       column(texts.returned, ({ returned }) => amountOf(returned.sum)),
       column(texts.net, ({ net }) => amountOf(net)),
       column(texts.withdrawn, ({ withdrawn }) => amountOf(withdrawn.sum)),
+      {
+        title: `${texts.received}, ${texts.beforePeriod.toLowerCase()}`,
+        kind: 'number',
+        of: ({ before }) => before && amountOf(before.received.sum),
+        total: amountOf(period.before.received.sum),
+      },
     ],
     period.parts,
   )
@@ -334,18 +344,26 @@ function productsCard({ language }: Visit, { products }: Read): Html {
   )
 }
 
-function subscriptionsCard({ language, can, url }: Visit, { subscriptions }: Read): Html {
+function subscriptionsCard({ language, can, url }: Visit, read: Read): Html {
   const texts = REPORTS[language]
-  const { mrr, active, overdue, started, canceled } = subscriptions
+  const { subscriptions, subscriptionsBefore: before } = read
+  const { mrr, active, overdue } = subscriptions
   const title = can('payments:read')
     ? html`<a href="${url('/subscriptions')}">${texts.subscriptions}</a>`
     : texts.subscriptions
+  const compared = (name: 'started' | 'canceled', wish: Wish) =>
+    figure({
+      title: texts[name],
+      value: formatCount(subscriptions[name]),
+      change: changeOf(subscriptions[name], before[name], language, wish),
+      note: texts.before(formatCount(before[name])),
+    })
   const shown = [
     figure({ title: texts.mrr, value: money(mrr), note: texts.mrrHint }),
     figure({ title: texts.active, value: formatCount(active) }),
     figure({ title: texts.overdue, value: formatCount(overdue) }),
-    figure({ title: texts.started, value: formatCount(started) }),
-    figure({ title: texts.canceled, value: formatCount(canceled) }),
+    compared('started', 'more'),
+    compared('canceled', 'less'),
   ]
   return card(title, html`<div class="figures counts">${shown}</div>`)
 }

@@ -26,13 +26,13 @@ import { BALANCE } from './balance-texts.ts'
 import { sendCsv, sendFile } from './csv.ts'
 import { findRefunded, linkOf, type Refunded } from './entry-links.ts'
 import { dayFilter, filterHead, selectFilter } from './filters.ts'
-import { fileLink, givenOf, printButton, slices, totals } from './finance-parts.ts'
+import { fileLink, givenOf, slices, totals } from './finance-parts.ts'
 import { type Days, daysOrMonth, periodOrMonth, spanOf } from './finance-periods.ts'
 import { periodChips } from './list-parts.ts'
 import { card, moment, money, notFound, nothing, pager } from './parts.ts'
+import { isToPrint, type Listed, partNote, printAction, readShown } from './printed.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
-const PAGE_SIZE = 50
 /** So many lines of a file are written before other requests are served. */
 const SLICE = 100
 
@@ -71,24 +71,24 @@ export async function readLines(
 
 /** The statement of what is available, as banks show it, with the newest line first. */
 export async function statementCard(visit: Visit): Promise<Html> {
-  const { query, company, language } = visit
+  const { company, language } = visit
   const texts = BALANCE[language]
   const chosen = await chosenOf(visit)
-  const after = /^\d{1,15}$/.test(query.after ?? '') ? Number(query.after) : null
-  const part = { order: 'newest first', limit: PAGE_SIZE + 1, after } as const
-  const found = await readLines(visit, chosen, part)
-  const lines = found.slice(0, PAGE_SIZE)
-  const next = found.length > PAGE_SIZE ? String(lines.at(-1)!.entry) : null
+  const part = await readShown(visit, (one) =>
+    readLines(visit, chosen, { order: 'newest first', ...one }),
+  )
+  const { lines, next } = part
   const { days, movement } = chosen
-  const shown = await withSubtotals(visit, chosen, lines, after !== null, next !== null)
+  const shown = await withSubtotals(visit, chosen, part)
   const empty = movement ? notFound(texts.emptyFiltered) : nothing(language, texts.emptyPeriod)
   const refunded = await findRefunded(visit, lines)
   return card(
     null,
-    html`<div class="heading"><h2>${texts.statement}</h2><div class="actions no-print">${files(visit, chosen)}</div></div>
+    html`<div class="heading"><h2>${texts.statement}</h2><div class="actions no-print">${files(visit, chosen, part)}</div></div>
 <p class="print-only">${texts.printed(company.name, formatDay(days.from), formatDay(days.to))}</p>
-${headOf(visit)}
+${isToPrint(visit) ? null : headOf(visit)}
 ${summary(visit, chosen)}
+${partNote(visit, part)}
 ${lines.length === 0 ? empty : tableOf(visit, shown, refunded)}
 ${pager(visit, next)}`,
     'statement',
@@ -96,11 +96,11 @@ ${pager(visit, next)}`,
 }
 
 /** Downloads of exactly what is filtered, the button to print it, and the two-sided view. */
-function files(visit: Visit, { days, movement }: Chosen): Html {
+function files(visit: Visit, { days, movement }: Chosen, part: Listed<NamedLine>): Html {
   const texts = BALANCE[visit.language]
   const filters = { ...days, ...(movement && { movement }) }
   const entries = html`<a class="button quiet slim" href="${visit.url('/balance/entries')}">${texts.viewEntries}</a>`
-  return html`${fileLink(visit, '/balance/movements.csv', filters, texts.csvFile)}${fileLink(visit, '/balance/movements.ofx', filters, texts.ofx)}${printButton(texts.print)}${entries}`
+  return html`${fileLink(visit, '/balance/movements.csv', filters, texts.csvFile)}${fileLink(visit, '/balance/movements.ofx', filters, texts.ofx)}${printAction(visit, texts.print, part)}${entries}`
 }
 
 function headOf(visit: Visit): Html {
@@ -150,14 +150,12 @@ type ShownDay = Day<NamedLine> & { sums: LineSums }
 async function withSubtotals(
   visit: Visit,
   chosen: Chosen,
-  lines: NamedLine[],
-  isAfterCut: boolean,
-  isBeforeCut: boolean,
+  { lines, next }: Listed<NamedLine>,
 ): Promise<ShownDay[]> {
-  const { app, company } = visit
+  const { app, company, query } = visit
   const days = daysOf(lines)
   const isCut = days.map(
-    (_, at) => (at === 0 && isAfterCut) || (at === days.length - 1 && isBeforeCut),
+    (_, at) => (at === 0 && query.after) || (at === days.length - 1 && next !== null),
   )
   const cut = days.filter((_, at) => isCut[at]).map(({ day }) => periodOf({ from: day, to: day }))
   const whole = cut.length > 0 ? await readPeriods(app, company, cut) : []

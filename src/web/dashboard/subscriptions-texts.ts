@@ -5,6 +5,7 @@ export type Choice =
   | 'all'
   | 'approved'
   | 'overdue'
+  | 'retrying'
   | 'created'
   | 'rejected'
   | 'expired'
@@ -20,6 +21,7 @@ const pt = {
     all: 'Todas',
     approved: 'Ativas',
     overdue: 'Em atraso',
+    retrying: 'Em nova tentativa',
     created: 'Aguardando',
     rejected: 'Recusadas',
     expired: 'Expiradas',
@@ -94,6 +96,7 @@ const en: Texts = {
     all: 'All',
     approved: 'Active',
     overdue: 'Overdue',
+    retrying: 'Retrying',
     created: 'Waiting',
     rejected: 'Rejected',
     expired: 'Expired',

@@ -5,6 +5,7 @@ import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
+import { readSubscriptionFigures } from '../../core/figures/figures.ts'
 import { findMessage } from '../../core/messages/commands.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
 import {
@@ -60,6 +61,7 @@ import {
   wholeTaxId,
 } from './parts.ts'
 import { makeLink } from './record-pages.ts'
+import { REPORTS } from './reports-texts.ts'
 import { savedViews, viewsNotice } from './saved-views.ts'
 import { SHARE, sharePart } from './share.ts'
 import { chargePill, subscriptionPill } from './states.ts'
@@ -69,10 +71,11 @@ import type { DashboardRoute, Visit } from './visit.ts'
 
 const PAGE_SIZE = 50
 
-const FILTERS: Record<Choice, Pick<RecurrenceFilter, 'isTemplate' | 'authStatus' | 'isOverdue'>> = {
+const FILTERS: Record<Choice, Pick<RecurrenceFilter, 'isTemplate' | 'authStatus' | 'late'>> = {
   all: { isTemplate: false, authStatus: null },
   approved: { isTemplate: false, authStatus: 'APPROVED' },
-  overdue: { isTemplate: false, authStatus: null, isOverdue: true },
+  overdue: { isTemplate: false, authStatus: null, late: 'overdue' },
+  retrying: { isTemplate: false, authStatus: null, late: 'retrying' },
   created: { isTemplate: false, authStatus: 'CREATED' },
   rejected: { isTemplate: false, authStatus: 'REJECTED' },
   expired: { isTemplate: false, authStatus: 'EXPIRED' },
@@ -92,9 +95,10 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const after = query.after ? fromPublic('rec', query.after) : null
   const now = app.clock.now()
   const page = { limit: PAGE_SIZE + 1, after }
-  const [found, counts] = await Promise.all([
+  const [found, counts, mrr] = await Promise.all([
     search(app.db, company.id, filter, page, now),
     countChoices(visit),
+    visit.can('balance:read') ? monthlyOf(visit, now) : null,
   ])
   const shown = found.slice(0, PAGE_SIZE).map((one) => asOf(one, now))
   const next = found.length > PAGE_SIZE ? toPublic('rec', shown.at(-1)!.id) : null
@@ -107,6 +111,7 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     title: texts.title,
     here: 'subscriptions',
     body: html`${toList(visit)}${heading(texts.title, html`${file}${make}`)}${doneNotice(visit, texts.done)}${viewsNotice(visit)}
+${mrr && html`<p><span class="soft">${REPORTS[language].mrr}</span> <strong>${money(mrr)}</strong></p>`}
 ${listHead(
   searchForm(visit, text),
   choiceTabs(visit, choice, counts),
@@ -114,6 +119,11 @@ ${listHead(
 )}
 ${listCard(html`${shown.length === 0 ? none : listOf(visit, shown, open)}${pager(visit, next)}`)}`,
   })
+}
+
+/** The figure of reports, for whoever may see those. */
+async function monthlyOf({ app, company }: Visit, now: Date): Promise<number> {
+  return (await readSubscriptionFigures(app, company, { from: now, to: now })).mrr
 }
 
 /** So many payers of a name are looked for. */
@@ -137,7 +147,7 @@ const MAX_COUNTED = 1000
 
 /** How many subscriptions each tab has, whatever is searched for. */
 async function countChoices({ app, company }: Visit): Promise<Record<Choice, Count>> {
-  const { states, overdue } = await countStates(
+  const { states, overdue, retrying } = await countStates(
     app.db,
     company.id,
     MAX_COUNTED + 1,
@@ -154,6 +164,7 @@ async function countChoices({ app, company }: Visit): Promise<Record<Choice, Cou
     all: upTo(all.reduce((sum, { count }) => sum + count, 0)),
     approved: upTo(of('APPROVED')),
     overdue: upTo(overdue),
+    retrying: upTo(retrying),
     created: upTo(of('CREATED')),
     rejected: upTo(of('REJECTED')),
     expired: upTo(of('EXPIRED')),

@@ -229,7 +229,7 @@ function decisionsOf({ app, can, language }: Visit, waiting: Waiting): Decision[
     ...(withdrawalId && can('balance:read')
       ? [{ text: texts.withdrawal, path: `/balance/withdrawals/${toPublic('wd', withdrawalId)}` }]
       : []),
-    ...of(waiting.retrying, texts.retrying, '/subscriptions?state=overdue'),
+    ...of(waiting.retrying, texts.retrying, '/subscriptions?state=retrying'),
     ...of(waiting.failed, texts.failed, `/charges?${failed}`),
     ...(can('webhooks:read')
       ? of(waiting.webhooks, texts.webhooks, '/developers/webhooks?state=failing')

@@ -32,11 +32,11 @@ import {
   rowLink,
   table,
 } from './parts.ts'
+import { partNote, printAction, readShown } from './printed.ts'
 import { readLines } from './statement.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 import { WITHDRAWALS } from './withdrawals-texts.ts'
 
-const PAGE_SIZE = 50
 /** So many lines of a file are written before other requests are served. */
 const SLICE = 100
 const PAGE = '/balance/withdrawals/:id'
@@ -71,21 +71,17 @@ export const completedLinks = (visit: Visit, withdrawal: Withdrawal): Html | fal
 
 /** The charges that a withdrawal contains, the newest first. */
 async function showContents(visit: Visit): Promise<FastifyReply> {
-  const { language, query } = visit
+  const { language } = visit
   const texts = WITHDRAWALS[language]
   const withdrawal = await find(visit)
   if (!hasContents(withdrawal)) return visit.redirect(pathOf(withdrawal))
   const { since, filter, sums } = await chargesIn(visit, withdrawal)
-  const after = /^\d{1,15}$/.test(query.after ?? '') ? Number(query.after) : null
-  const found = await readLines(visit, filter, {
-    order: 'newest first',
-    limit: PAGE_SIZE + 1,
-    after,
-  })
-  const lines = found.slice(0, PAGE_SIZE)
-  const next = found.length > PAGE_SIZE ? String(lines.at(-1)!.entry) : null
+  const part = await readShown(visit, (one) =>
+    readLines(visit, filter, { order: 'newest first', ...one }),
+  )
+  const { lines, next } = part
   const title = texts.contentsOf(formatReais(withdrawal.value))
-  const actions = html`${fileLink(visit, `${pathOf(withdrawal)}/charges.csv`, {}, texts.csv)}${printButton(texts.print)}`
+  const actions = html`${fileLink(visit, `${pathOf(withdrawal)}/charges.csv`, {}, texts.csv)}${printAction(visit, texts.print, part)}`
   const body = html`${backLink(visit, pathOf(withdrawal), texts.withdrawalOf(formatReais(withdrawal.value)))}
 ${heading(title, actions)}
 ${card(
@@ -95,6 +91,7 @@ ${totals([
   [texts.chargeCount(sums.count), money(sums.entered)],
   [texts.withdrawn, money(withdrawal.value)],
 ])}
+${partNote(visit, part)}
 ${table(title, columnsOf(visit), lines, nothing(language, texts.noContents))}${pager(visit, next)}`,
 )}`
   return visit.send({ title, body, here: 'balance', ...FINANCE })
