@@ -9,7 +9,7 @@ const ONCE_FORM = /^[0-9a-z]{26}$/
  * Runs a command that the API does not have, once for each form, or once for each part of it. If
  * the form is sent again, it returns the answer of the first time.
  */
-export function commitOnce<T>(
+export async function commitOnce<T>(
   { app, company, form, request }: Visit,
   fields: unknown,
   act: Act<T>,
@@ -19,5 +19,5 @@ export function commitOnce<T>(
   const fingerprint = app.vault.fingerprint([request.url, JSON.stringify(fields)])
   const whole = { companyId: company.id, key: `pages:${once}`, fingerprint }
   const guard = part === null ? whole : { ...whole, ...guardOfPart(app.vault, whole, part) }
-  return runOnce(app.db, app.vault, guard, app.clock.now(), act)
+  return runOnce(app.db, app.vault, guard, await app.clockWatch.now(), act)
 }
