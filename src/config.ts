@@ -565,11 +565,15 @@ export const secretFilesOf = (env: Environment = process.env): string[] => [
   ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
 ]
 
-/** The file that the secret key is read from. Null: it is in the environment itself. */
-export function secretKeyFile({ dataDir }: Pick<Config, 'dataDir'>): string | null {
-  const { SECRET_KEY, SECRET_KEY_FILE } = process.env
-  if (SECRET_KEY) return null
-  return SECRET_KEY_FILE ? resolve(SECRET_KEY_FILE) : localSecretPath(dataDir)
+/** The file that a secret key is read from. Null: it is in the environment itself. */
+export function secretKeyFile(
+  { dataDir }: Pick<Config, 'dataDir'>,
+  name: 'SECRET_KEY' | 'SECRET_KEY_NEXT',
+): string | null {
+  const { [name]: value, [`${name}_FILE`]: file } = process.env
+  if (value) return null
+  if (file) return resolve(file)
+  return name === 'SECRET_KEY' ? localSecretPath(dataDir) : join(dataDir, NEXT_SECRET)
 }
 
 /**
