@@ -566,14 +566,11 @@ export const secretFilesOf = (env: Environment = process.env): string[] => [
 ]
 
 /** The file that a secret key is read from. Null: it is in the environment itself. */
-export function secretKeyFile(
-  { dataDir }: Pick<Config, 'dataDir'>,
-  name: 'SECRET_KEY' | 'SECRET_KEY_NEXT',
-): string | null {
-  const { [name]: value, [`${name}_FILE`]: file } = process.env
-  if (value) return null
-  if (file) return resolve(file)
-  return name === 'SECRET_KEY' ? localSecretPath(dataDir) : join(dataDir, NEXT_SECRET)
+export function secretKeyFile({ dataDir }: Config, isNext: boolean): string | null {
+  const name = isNext ? 'SECRET_KEY_NEXT' : 'SECRET_KEY'
+  if (process.env[name]) return null
+  const local = isNext ? join(dataDir, NEXT_SECRET) : localSecretPath(dataDir)
+  return resolve(process.env[`${name}_FILE`] || local)
 }
 
 /**

@@ -74,7 +74,7 @@ export async function requireSavedSecret(
   if (!shown?.equals(isNext ? secretKeyNext : secretKey)) {
     throw new Refusal(`--secret-copy: ${copy} is not the secret key ${keyId} that is in use.`)
   }
-  const original = secretKeyFile(config, isNext ? 'SECRET_KEY_NEXT' : 'SECRET_KEY')
+  const original = secretKeyFile(config, isNext)
   const notice = original === null ? '' : compareFiles(typedPath(copy), original)
   await noteSavedSecret(tx, keyId)
   return notice
