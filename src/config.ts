@@ -565,11 +565,12 @@ export const secretFilesOf = (env: Environment = process.env): string[] => [
   ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
 ]
 
-/** The file that the secret key is read from. Null: it is in the environment itself. */
-export function secretKeyFile({ dataDir }: Pick<Config, 'dataDir'>): string | null {
-  const { SECRET_KEY, SECRET_KEY_FILE } = process.env
-  if (SECRET_KEY) return null
-  return SECRET_KEY_FILE ? resolve(SECRET_KEY_FILE) : localSecretPath(dataDir)
+/** The file that a secret key is read from. Null: it is in the environment itself. */
+export function secretKeyFile({ dataDir }: Config, isNext: boolean): string | null {
+  const name = isNext ? 'SECRET_KEY_NEXT' : 'SECRET_KEY'
+  if (process.env[name]) return null
+  const local = isNext ? join(dataDir, NEXT_SECRET) : localSecretPath(dataDir)
+  return resolve(process.env[`${name}_FILE`] || local)
 }
 
 /**

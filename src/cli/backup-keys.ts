@@ -5,7 +5,7 @@ import { findBackups, noteSavedSecret } from '../core/installation.ts'
 import type { Tx } from '../db/database.ts'
 import type { Lock, Opener } from '../lib/age-file.ts'
 import { readSecretText } from '../lib/secret-file.ts'
-import type { Vault } from '../lib/vault.ts'
+import { keysOf } from '../lib/vault.ts'
 import { type Args, Refusal, UsageFault } from './command.ts'
 import { typedPath } from './typed-path.ts'
 
@@ -53,28 +53,30 @@ export function readOpener({ options }: Args): Opener {
 
 /**
  * Refuses to make a backup that nobody could use: the secret is not in it. Whoever has shown a copy
- * of it is believed until there is another secret. Returns what is to be said about the copy.
+ * of it is believed until there is another secret. `keyId` is that of the present one. Returns what is to be said about the copy.
  */
 export async function requireSavedSecret(
   config: Config,
-  vault: Vault,
+  keyId: string,
   tx: Tx,
   copy: string | undefined,
 ): Promise<string> {
   if (copy === undefined) {
     const { savedSecretKeyId } = await findBackups(tx)
-    if (savedSecretKeyId === vault.keyId) return ''
+    if (savedSecretKeyId === keyId) return ''
     throw new Refusal(
-      `A backup is useless without the secret key ${vault.keyId}, which is not in it. Keep a copy of it in another place than backups and database, and show it once with --secret-copy FILE. For a password manager: … | vintem backup … --secret-copy /dev/stdin.`,
+      `A backup is useless without the secret key ${keyId}, which is not in it. Keep a copy of it in another place than backups and database, and show it once with --secret-copy FILE. For a password manager: … | vintem backup … --secret-copy /dev/stdin.`,
     )
   }
   const shown = readSecretText(readTyped('secret-copy', copy).trim())
-  if (!shown?.equals(config.secretKey)) {
-    throw new Refusal(`--secret-copy: ${copy} is not the secret key ${vault.keyId} that is in use.`)
+  const { secretKey, secretKeyNext } = config
+  const isNext = secretKeyNext !== null && keysOf(secretKeyNext).keyId === keyId
+  if (!shown?.equals(isNext ? secretKeyNext : secretKey)) {
+    throw new Refusal(`--secret-copy: ${copy} is not the secret key ${keyId} that is in use.`)
   }
-  const original = secretKeyFile(config)
+  const original = secretKeyFile(config, isNext)
   const notice = original === null ? '' : compareFiles(typedPath(copy), original)
-  await noteSavedSecret(tx, vault.keyId)
+  await noteSavedSecret(tx, keyId)
   return notice
 }
 

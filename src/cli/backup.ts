@@ -70,15 +70,16 @@ async function save(
   { urls, databases, db }: Connection,
   write: Write,
 ) {
-  const vault = createVault(config.secretKey)
-  const snapshot = await openSnapshot(urls, vault.keyId, config.databaseSetting)
+  const vault = createVault(config.secretKey, config.secretKeyNext)
+  const snapshot = await openSnapshot(urls, config.databaseSetting)
   try {
     for (const one of databases) {
       await requireSameSecret(one, vault)
       await requireRestored(one)
     }
     await requirePlaces(databases)
-    const notice = await requireSavedSecret(config, vault, db, options['secret-copy'])
+    const { secretKeyId } = snapshot.beginning
+    const notice = await requireSavedSecret(config, secretKeyId, db, options['secret-copy'])
     const began_ms = performance.now()
     const mailFolder = config.smtpUrl === null ? join(config.dataDir, 'mail') : null
     const at = new Date(snapshot.beginning.at)
@@ -93,10 +94,10 @@ async function save(
     await recordForInstallation(db.control, commandAuthor(), { action: 'backup.create', details })
     const seconds = (performance.now() - began_ms) / 1000
     return {
-      json: { file: path, at: at.toISOString(), ...details, bytes, secretKeyId: vault.keyId },
+      json: { file: path, at: at.toISOString(), ...details, bytes, secretKeyId },
       text:
         `${path} has everything as of ${at.toISOString()}: ${details.rows} rows, ${(bytes / MIB).toFixed(1)} MiB, in ${seconds.toFixed(1)} s.\n` +
-        `It needs the secret key ${vault.keyId}, which is not in it. Try it: vintem restore ${path} --verify, into a new database.\n${notice}`,
+        `It needs the secret key ${secretKeyId}, which is not in it. Try it: vintem restore ${path} --verify, into a new database.\n${notice}`,
     }
   } finally {
     await snapshot.close()

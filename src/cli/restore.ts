@@ -5,12 +5,19 @@ import { recordForInstallation } from '../core/activity/record.ts'
 import { auditWholeBooks } from '../core/audits/commands.ts'
 import { findStaleFeeds } from '../core/backups/feeds.ts'
 import { closeDoors, type Held, holdDue, secureOrders } from '../core/backups/hold.ts'
-import { loadBackup } from '../core/backups/load.ts'
+import { loadBackup, requireStoppedAfter } from '../core/backups/load.ts'
 import { openSample } from '../core/backups/sealed.ts'
 import { openConnection as openBank } from '../core/banks/commands.ts'
 import { LISTENER } from '../core/companies/announce.ts'
 import { listCompanies } from '../core/companies/store.ts'
-import { beginRestore, endRestore, requirePlaces, requireSameSecret } from '../core/installation.ts'
+import {
+  beginRestore,
+  endRestore,
+  learnSecrets,
+  requirePlaces,
+  requireSameSecret,
+} from '../core/installation.ts'
+import { listFollowers } from '../core/secrets/watch.ts'
 import { type Database, type Tx, txOn } from '../db/database.ts'
 import { migrate } from '../db/migrate.ts'
 import { openTableClient } from '../db/table-client.ts'
@@ -71,11 +78,14 @@ type Wanted = {
   /** The backup. Null: PostgreSQL has recovered the database by itself, to this moment. */
   file: string | null
   recoveredTo: Date | null
-  stoppedAt: Date
+  stoppedAt: Date | null
   isVerified: boolean
   resends: boolean
   args: Args
 }
+
+/** Clocks of machines differ. */
+const AHEAD_MS = 60_000
 
 const MOMENT = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)$/
 
@@ -83,6 +93,9 @@ function momentOf({ options }: Args, name: string): Date | null {
   const text = options[name]
   if (text === undefined) return null
   const moment = new Date(text)
+  if (moment.getTime() > Date.now() + AHEAD_MS) {
+    throw new UsageFault(`--${name} must not be in the future, and ${text} is.`)
+  }
   if (MOMENT.test(text) && !Number.isNaN(moment.getTime())) return moment
   throw new UsageFault(
     `--${name} must be a moment with its time zone, such as 2026-11-19T04:00:00Z.`,
@@ -100,7 +113,7 @@ function readWanted(args: Args): Wanted {
   return {
     file,
     recoveredTo,
-    stoppedAt: momentOf(args, 'stopped-at') ?? new Date(),
+    stoppedAt: momentOf(args, 'stopped-at'),
     isVerified: switches.has('verify'),
     resends: switches.has('resend'),
     args,
@@ -113,7 +126,9 @@ const report = (line: string) => process.stderr.write(`${line}\n`)
 type Restored = { to: Date; held: Held; verified: Verified | null }
 
 async function restoreAll(wanted: Wanted, config: Config): Promise<Restored> {
-  const vault = createVault(config.secretKey)
+  const began = new Date()
+  const vault = createVault(config.secretKey, config.secretKeyNext)
+  if (wanted.recoveredTo) requireStoppedAfter(wanted.stoppedAt, wanted.recoveredTo)
   // It is read before a database is touched.
   const opener = wanted.file === null ? null : readOpener(wanted.args)
   const connection = await openConnection(config)
@@ -126,7 +141,8 @@ async function restoreAll(wanted: Wanted, config: Config): Promise<Restored> {
         const { beginning } = await loadBackup(files, {
           urls,
           setting: config.databaseSetting,
-          secretKeyId: vault.keyId,
+          secretKeyIds: vault.each.map(({ keyId }) => keyId),
+          stoppedAt: wanted.stoppedAt,
           mailFolder: join(config.dataDir, 'mail'),
           isCompared: wanted.isVerified,
           report,
@@ -135,10 +151,13 @@ async function restoreAll(wanted: Wanted, config: Config): Promise<Restored> {
       } finally {
         await files.return(undefined)
       }
-    } else await beginRecovered(connection, vault)
+    } else await beginRecovered(connection)
     for (const url of urls) await migrate(url, undefined, { report, warn: report })
+    for (const db of databases) await requireSameSecret(db, vault)
+    await learnSecrets(databases[0]!, vault)
     await requirePlaces(databases)
-    const held = await hold(urls, to!, wanted, vault)
+    const stoppedAt = wanted.stoppedAt ?? (began > to! ? began : to!)
+    const held = await hold(urls, { to: to!, stoppedAt }, wanted, vault)
     const verified = wanted.isVerified ? await verify(urls, databases, vault) : null
     if (verified === null || verified.faults.length === 0) await end(databases, to!)
     return { to: to!, held, verified }
@@ -147,26 +166,34 @@ async function restoreAll(wanted: Wanted, config: Config): Promise<Restored> {
   }
 }
 
-/** A database that PostgreSQL has recovered, which nobody may use yet. */
-async function beginRecovered({ urls, databases }: Connection, vault: Vault): Promise<void> {
+/**
+ * A database that PostgreSQL has recovered. From here on no server starts with it: it would do
+ * again what was done, also if what comes next is refused.
+ */
+async function beginRecovered({ urls, databases }: Connection): Promise<void> {
+  for (const db of databases) await requireUnused(db)
   for (const [i, db] of databases.entries()) {
-    const [row] = await db.query<{ count: number }>({
-      text: `select count(*) as count from pg_stat_activity
-             where application_name = $1 and datname = current_database()`,
-      values: [LISTENER],
-    })
-    if (row!.count > 0) throw new Refusal('Servers use this database. Stop them first.')
     await migrate(urls[i]!, undefined, { report, warn: report })
-    await requireSameSecret(db, vault)
     await beginRestore(db)
   }
+}
+
+/** Servers have a connection for requests, and all processes one that follows the secret. */
+async function requireUnused(db: Database): Promise<void> {
+  const [row] = await db.query<{ count: number }>({
+    text: `select count(*) as count from pg_stat_activity
+           where application_name = $1 and datname = current_database()`,
+    values: [LISTENER],
+  })
+  if (row!.count === 0 && (await listFollowers(db)).length === 0) return
+  throw new Refusal('Servers use this database. Stop them first, workers too.')
 }
 
 /** What was due is not done again. Each place is one transaction. */
 async function hold(
   urls: string[],
-  to: Date,
-  { stoppedAt, resends }: Wanted,
+  moments: { to: Date; stoppedAt: Date },
+  { resends }: Wanted,
   vault: Vault,
 ): Promise<Held> {
   const held: Held = {}
@@ -177,8 +204,8 @@ async function hold(
       const tx = txOn(client)
       await client.query('begin')
       await closeDoors(tx)
-      const secured = await secureOrders(tx, to, (id) => isAskable(tx, vault, id))
-      const own = { ...secured, ...(resends ? {} : await holdDue(tx, stoppedAt)) }
+      const secured = await secureOrders(tx, moments.to, (id) => isAskable(tx, vault, id))
+      const own = { ...secured, ...(resends ? {} : await holdDue(tx, moments)) }
       await client.query('commit')
       report('collecting statistics for the planner')
       await client.query('analyze')

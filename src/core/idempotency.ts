@@ -54,6 +54,7 @@ export const openAnswer = (vault: Vault, companyId: Uuid, response: StoredRespon
 
 const STORED_HOURS = 24
 
+/** `now` is always of `clockWatch`: a machine with a wrong clock would forget what is kept. */
 const oldestStored = (now: Date) => new Date(now.getTime() - STORED_HOURS * 3_600_000)
 
 /** The answer that is stored under a key now, or null. */

@@ -142,7 +142,7 @@ export async function makeKey(
     return { companyId, status: 'created', ...key }
   }
   if (!once) return home.db.transaction(make)
-  return runOnce(home.db, app.vault, { companyId, ...once }, now, make)
+  return runOnce(home.db, app.vault, { companyId, ...once }, await home.clockWatch.now(), make)
 }
 
 export type RevokedKey = { companyId: Uuid; id: Uuid; status: 'revoked' | 'unknown' }

@@ -95,7 +95,7 @@ async function attempt(
   mayRepeat = true,
 ): Promise<Answer> {
   const { companyId, key } = guard
-  const now = app.clock.now()
+  const now = await app.clockWatch.now()
   const stored = await app.findStored({ companyId, key, now })
   if (stored) return replay(app, stored, guard)
   try {
@@ -117,7 +117,8 @@ async function attempt(
  */
 async function storeAfter(app: FullApp, guard: Guard, answer: Answer): Promise<Answer> {
   const response = idempotency.sealAnswer(app.vault, guard, answer)
-  const mine = await idempotency.store(app.db, guard.companyId, response, app.clock.now())
+  const now = await app.clockWatch.now()
+  const mine = await idempotency.store(app.db, guard.companyId, response, now)
   if (!mine) throw new KeyTaken()
   return { ...answer, stored: true }
 }
@@ -129,9 +130,10 @@ async function commitOnce(
   act: Act<Result>,
   render: (data: unknown) => Rendered,
 ): Promise<Result> {
+  const now = await app.clockWatch.now()
   return app.db.transaction(async (tx, control) => {
     const { companyId, key, fingerprint } = guard
-    const claiming = idempotency.claim(tx, companyId, key, fingerprint, app.clock.now())
+    const claiming = idempotency.claim(tx, companyId, key, fingerprint, now)
     const mine = await claiming.catch((error) => {
       throw isLockTimeout(error) ? inProgress() : error
     })

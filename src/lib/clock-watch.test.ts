@@ -76,6 +76,24 @@ test('a database whose clock was wrong is believed again as soon as it is right'
   assert.equal(await watch.agrees(), true)
 })
 
+test('the time is that of the database while the clocks differ, without asking it each time', async () => {
+  for (const jump_ms of [90_000_000, -90_000_000]) {
+    const { at, watch, pass } = scene()
+    const now_ms = async () => (await watch.now()).getTime()
+    assert.equal(await now_ms(), at.machine_ms)
+    at.machine_ms += MAX_APART_MS / 2
+    assert.equal(await now_ms(), at.machine_ms, 'a difference that NTP leaves is none')
+    at.machine_ms += jump_ms
+    for (let second = 0; second < 10; second += 1) {
+      assert.equal(await now_ms(), at.database_ms)
+      pass(1_000)
+    }
+    assert.equal(at.asked, 2)
+    at.machine_ms -= jump_ms
+    assert.equal(await now_ms(), at.machine_ms)
+  }
+})
+
 test('a jump back is seen as soon as one forward', async () => {
   const { at, watch } = scene()
   assert.equal(await watch.agrees(), true)

@@ -145,12 +145,16 @@ export function daysOf({ days }: Pick<Kept, 'days'>, config: Pick<Config, Settin
   return (typeof days === 'number' ? days : config[days]) || null
 }
 
-/** Removes what is old of some kinds. If one fails, the others are done, and then it is thrown. */
+/**
+ * Removes what is old of some kinds, if the time can be believed. If one fails, the others are
+ * done, and then it is thrown.
+ */
 export async function removeOld(
   app: FullApp,
   signal?: AbortSignal,
   kinds: readonly Kept[] = KEPT,
 ): Promise<void> {
+  if (!(await app.clockWatch.agrees())) return
   const now = app.systemClock.now()
   const errors: unknown[] = []
   for (const kind of kinds) {

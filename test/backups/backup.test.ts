@@ -278,6 +278,30 @@ test('what cannot be restored is refused with its reason, and leaves an unused d
   assert.equal((await restore(file, env, '--verify')).code, 0, 'the same databases can be used')
 })
 
+test('a moment that cannot be when the former servers stopped is refused before a row is written', async () => {
+  const file = await backUp()
+  const { urls, env } = await newDatabases()
+  const later = new Date(Date.now() + 3_600_000).toISOString()
+  const future = [
+    ['restore', file, ...opening, '--stopped-at', later],
+    ['restore', '--recovered-to', later],
+  ]
+  for (const args of future) {
+    const { code, stderr } = await vintem(args, env)
+    assert.equal(code, 2)
+    assert.match(stderr, /must not be in the future/)
+  }
+  const early = await restore(file, env, '--stopped-at', '2020-01-01T00:00:00Z')
+  assert.equal(early.code, 1)
+  assert.match(early.stdout, /the former servers stopped later than that/)
+  const moments = ['--recovered-to', '2026-01-01T12:00:00Z', '--stopped-at', '2026-01-01T11:59:59Z']
+  assert.match((await vintem(['restore', ...moments], env)).stdout, /stopped later than that/)
+  for (const url of urls) {
+    const [found] = await rows(url, `select to_regclass('companies') is null as "isEmpty"`)
+    assert.deepEqual(found, { isEmpty: true })
+  }
+})
+
 test('a restore goes on where one was interrupted before a migration', async () => {
   const file = await backUp()
   for (const known of [[], readMigrations().slice(0, -2)]) {

@@ -8,10 +8,11 @@ import { requireSameSecret } from '../../src/core/installation.ts'
 import { acceptPayment } from '../../src/core/payments/commands.ts'
 import { fromPublic, newId, suffixOf, toPublic } from '../../src/lib/ids.ts'
 import { createDeliveryWorker } from '../../src/worker/deliver.ts'
-import { payOutWithdrawals, reconcileDue } from '../../src/worker/due.ts'
+import { generateDue, payOutWithdrawals, reconcileDue } from '../../src/worker/due.ts'
 import { sendDueMails } from '../../src/worker/mail.ts'
 import { type Client, payer, startApi, type TestApi } from '../support/api.ts'
 import { type Banked, openBanked } from '../support/bank.ts'
+import { approvedSubscription } from '../support/billing.ts'
 import { hostedVintemIn } from '../support/cli.ts'
 import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { makeDueWork } from '../support/due-work.ts'
@@ -31,24 +32,28 @@ const common = { SECRET_KEY, PUBLIC_URL: 'https://pix.example.com', DATA_DIR: jo
 let files = 0
 
 async function backUp(api: TestApi): Promise<string> {
+  return (await backUpAt(api)).file
+}
+
+/** Also says of which moment it is. */
+async function backUpAt(api: TestApi): Promise<{ file: string; at: string }> {
   const file = join(home, `${files++}.vintem`)
   const options = ['--recipient', keys.recipient, '--secret-copy', copySecret(home, SECRET_KEY)]
   const env = { ...common, DATABASE_URL: api.databaseUrl }
   await requireSameSecret(api.app.db, api.app.vault)
-  const { code, stderr } = await vintem(['backup', file, ...options], env)
+  const { code, stdout, stderr } = await vintem(['backup', file, ...options, '--json'], env)
   assert.equal(code, 0, stderr)
-  return file
+  return { file, at: JSON.parse(stdout).at }
 }
 
-/** The service on a restored database, at the moment at which the former one stopped. */
+/** The service on a restored database. The former one has run until now, by a clock of before. */
 async function restored(
   former: TestApi,
   file: string,
   options: string[] = ['--verify'],
 ): Promise<TestApi> {
   const databaseUrl = await emptyDatabase()
-  const stopped = ['--stopped-at', former.clock.now().toISOString()]
-  const args = ['restore', file, '--identity', keys.identityFile, ...stopped]
+  const args = ['restore', file, '--identity', keys.identityFile]
   const { code, stdout, stderr } = await vintem([...args, ...options], {
     ...common,
     DATABASE_URL: databaseUrl,
@@ -154,6 +159,44 @@ test('old webhooks and mails are not sent, can be replayed, and new ones are sen
   await worker.run()
   assert.equal(receiver.received.length, 2, 'what was held can be replayed')
   await worker.close()
+})
+
+test('a mail that was being sent at the moment of the backup is not sent again', async () => {
+  const api = await startApi({}, { places: 1 })
+  const client = await api.client()
+  await client.put('/company', { email: 'nova@example.com' })
+  // As a claim leaves it. The former server sends it and stops before the lease ends.
+  await api.rows(
+    `update mails set attempts = 1, next_attempt_at = clock_timestamp() + interval '8 seconds'`,
+  )
+  const { file, at: stopped } = await backUpAt(api)
+  const now = await restored(api, file, ['--stopped-at', stopped])
+  const outcomes = await now.rows('select distinct outcome, reason from mails')
+  assert.deepEqual(outcomes, [{ outcome: 'FAILED', reason: 'RESTORED' }])
+})
+
+test('the cycle of a company that was suspended at the backup is not generated again', async () => {
+  const api = await startApi({}, { places: 1 })
+  const client = await api.client()
+  const { id: publicId } = await approvedSubscription(api, client)
+  const id = fromPublic('rec', publicId)!
+  const [{ next }] = (await api.rows<{ next: Date }>(
+    'select next_at as next from recurrences where id = $1',
+    [id],
+  )) as [{ next: Date }]
+  const wait_s = Math.ceil((next.getTime() - api.clock.now().getTime()) / 1000)
+  api.clock.advance(Math.max(0, wait_s))
+  const suspend = (at: TestApi, since: Date | null) =>
+    at.rows('update companies set suspended_at = $2 where id = $1', [client.company.id, since])
+  const cyclesOf = async (at: TestApi) => {
+    await suspend(at, null)
+    await generateDue.run(at.app)
+    return at.rows('select cycle from billings where recurrence_id = $1', [id])
+  }
+  await suspend(api, api.clock.now())
+  const file = await backUp(api)
+  assert.equal((await cyclesOf(api)).length, 1, 'the former service generates it after that')
+  assert.deepEqual(await cyclesOf(await restored(api, file)), [])
 })
 
 test('a cursor from after the backup is told where to go on, and none skips an event', async () => {

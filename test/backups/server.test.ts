@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { caller, payer } from '../support/api.ts'
 import { hostedVintemIn } from '../support/cli.ts'
-import { readSandbox, startServer, temporaryFolder } from '../support/process.ts'
+import { cloneDatabase } from '../support/database.ts'
+import { readSandbox, secretOf, startServer, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startSmtp } from '../support/smtp.ts'
 import { until } from '../support/until.ts'
@@ -81,4 +82,23 @@ test('a server on a restored database goes on from the backup, and sends nothing
   ])
   const audit = await vintem(['ledger', 'audit'], environment(second))
   assert.match(audit.stdout, /The books agree/)
+})
+
+test('a recovered database is refused while a worker uses it', async () => {
+  const env = {
+    SECRET_KEY: secretOf('api'),
+    DATABASE_URL: await cloneDatabase(),
+    PUBLIC_URL: 'https://pix.example.com',
+    DATA_DIR: temporaryFolder(),
+  }
+  const worker = await startServer(env, ['--role', 'worker'])
+  const vintem = hostedVintemIn(temporaryFolder())
+  const restore = () => vintem(['restore', '--recovered-to', new Date().toISOString()], env)
+  const refused = await restore()
+  assert.equal(refused.code, 1)
+  assert.match(refused.stdout, /^Verdict: NO\. Servers use this database\. Stop them first/)
+  worker.child.kill('SIGTERM')
+  await worker.ended
+  const done = await restore()
+  assert.equal(done.code, 0, done.stdout)
 })

@@ -4,6 +4,7 @@ import { auditCompany } from '../../src/core/audits/commands.ts'
 import { closeMonth, prepareFigures } from '../../src/core/closings/commands.ts'
 import { withCompanyClock } from '../../src/core/companies/clock.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
+import { readConversion } from '../../src/core/figures/figures.ts'
 import { matchPayments } from '../../src/core/payments/match.ts'
 import { TASK } from '../../src/core/tasks.ts'
 import { fromPublic } from '../../src/lib/ids.ts'
@@ -237,6 +238,38 @@ test('of a clock that was moved by years the worker closes some months at a time
   assert.deepEqual(await closed(), [24, '2028-07-01'])
   assert.deepEqual(await closed(), [36, '2029-07-01'])
   assert.deepEqual(await closed(), [36, '2029-07-01'])
+})
+
+test('no month is closed early by a machine whose clock is ahead of the database’s', async () => {
+  const real = new Date('2026-08-20T15:00:00Z')
+  const api = await startApi({}, { databaseTime: async () => real })
+  const client = await api.client()
+  await makePaid(api, client, 1990)
+  const company = (await findCompany(api.app.db, client.company.id))!
+  at(api, '2026-11-24T12:00:00Z')
+  await prepareFigures(withCompanyClock(api.app, company), company)
+  assert.match(await look(api, client, '/closing/2026-08'), /Em aberto/)
+  assert.match(await look(api, client, '/closing'), /Em aberto/)
+  await readConversion(api.app, company, { from: real, to: new Date('2026-08-21T03:00:00Z') })
+  assert.deepEqual(await api.rows('select month from closings'), [])
+  at(api, '2026-08-20T15:30:00Z')
+  await makePaid(api, client, 123_400)
+  assert.match(await look(api, client, '/closing/2026-08'), /1\.253,90/)
+  await requireFigures(api, client)
+})
+
+test('a month that is closed stays closed while clocks differ', async () => {
+  const apart = { ms: 0 }
+  const databaseTime = async () => new Date(api.clock.now().getTime() - apart.ms)
+  const api = await startApi({}, { databaseTime })
+  const client = await api.client()
+  await makePaid(api, client, 1990)
+  at(api, '2026-09-01T05:00:00Z')
+  const page = await look(api, client, '/closing/2026-08')
+  apart.ms = -40 * DAY_S * 1000
+  at(api, '2026-08-20T15:00:00Z')
+  assert.equal(await look(api, client, '/closing/2026-08'), page)
+  assert.match(await look(api, client, '/closing'), /Fechado/)
 })
 
 test('a sandbox closes its months by its own clock', async () => {

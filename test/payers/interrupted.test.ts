@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SERVICE } from '../../src/core/activity/rules.ts'
-import { erasePayer, lookAtPayer, totalOf } from '../../src/core/payers/commands.ts'
+import { beginErasure, erasePayer, lookAtPayer, totalOf } from '../../src/core/payers/commands.ts'
 import type { Query } from '../../src/db/database.ts'
 import { fromPublic, newId } from '../../src/lib/ids.ts'
 import { finishErasures } from '../../src/worker/erasures.ts'
@@ -192,4 +192,29 @@ test('a payer who pays again meanwhile is a new customer, who is found and stays
   )
   assert.equal((await erasePayer(app, wantedOf(client), SERVICE, noWait)).kind, 'erased')
   assert.deepEqual(tracesIn(await textOf(client)), [])
+})
+
+test('who buys again after an erasure began is a new customer, who neither is erased nor holds it up', async () => {
+  const client = await shopWithPayer()
+  assert.equal(await beginErasure(app, wantedOf(client), SERVICE), null)
+  api.clock.advance(2 * 60 + 1)
+  const { id } = await makePaid(api, client, 5000)
+  const open = await client.post('/charge/pix', { amount: 700, customer: payer() })
+  await finishErasures(app)
+  const [erasure] = await api.rows(
+    'select finished_at is not null as "isFinished" from erasures where company_id = $1',
+    [client.company.id],
+  )
+  assert.deepEqual(erasure, { isFinished: true })
+  for (const one of [id, open.body.data.id]) {
+    const { body } = await client.get(`/charge/${one}`)
+    assert.equal(body.data.customer.name, 'Maria da Silva')
+  }
+  const { body } = await client.get(`/client?taxId=${taxId}`)
+  assert.equal(body.data.length, 1)
+  const { body: all } = await client.get('/charge?limit=100')
+  const names = all.data.map(
+    (charge: { customer: { name: string } | null }) => charge.customer?.name,
+  )
+  assert.deepEqual(names, ['Maria da Silva', 'Maria da Silva', undefined, undefined])
 })

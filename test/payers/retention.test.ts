@@ -65,6 +65,22 @@ test('callbacks, mails and defenses go when they are as old as was set, and not 
   assert.deepEqual([status, shown?.text ?? null], ['WON', null], 'that there was one stays')
 })
 
+test('nothing goes while the clocks of machine and database differ', async () => {
+  const real = api.clock.now()
+  const own = await startApi({}, { databaseTime: async () => real })
+  own.clock.advance((real.getTime() - own.clock.now().getTime()) / 1000)
+  let removed = 0
+  const kind = { name: 'x', days: 'ends', every_ms: 1, remove: async () => void removed++ } as const
+  for (const [by_s, so_far] of [
+    [400 * DAY_S, 0],
+    [-400 * DAY_S, 1],
+  ] as const) {
+    own.clock.advance(by_s)
+    await removeOld(own.app, undefined, [kind])
+    assert.equal(removed, so_far)
+  }
+})
+
 test('if one kind cannot be removed, the others are', async () => {
   const failed = new Error('no')
   let done = 0

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict'
-import { test } from 'node:test'
-import { keysOf } from '../../src/lib/vault.ts'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import { SERVICE } from '../../src/core/activity/rules.ts'
+import { learnSecrets, requireSameSecret } from '../../src/core/installation.ts'
+import { rotate } from '../../src/core/secrets/rotate.ts'
+import { openDatabase } from '../../src/db/database.ts'
+import { createVault, keysOf } from '../../src/lib/vault.ts'
+import { copySecret, makeAgeKeys } from '../backups/keys.ts'
 import { payer, startApi } from '../support/api.ts'
 import { hostedVintemIn } from '../support/cli.ts'
+import { cloneDatabase, emptyDatabase } from '../support/database.ts'
 import { secretOf, temporaryFolder } from '../support/process.ts'
 
 const api = await startApi()
@@ -69,4 +76,55 @@ test('a server that lacks a secret with which something may be sealed is refused
   const refused = await vintem(['secret', 'status'], { SECRET_KEY: NEXT })
   assert.notEqual(refused.code, 0)
   assert.match(refused.stderr, new RegExp(`the former secret ${OLD_ID}, which is missing`))
+})
+
+test('a database that was recovered in the middle of a rotation is restored with both secrets', async () => {
+  const both = { SECRET_KEY: OLD, SECRET_KEY_NEXT: NEXT }
+  const url = await cloneDatabase()
+  const db = openDatabase(url, 2)
+  after(() => db.end())
+  const [old, next] = [OLD, NEXT].map((text) => Buffer.from(text, 'base64')) as [Buffer, Buffer]
+  await requireSameSecret(db, createVault(old))
+  const vault = createVault(old, next)
+  await learnSecrets(db, vault)
+  const rotation = { databases: [db], vault, author: SERVICE, say() {}, request_ms: 0 }
+  const pause = async () => {}
+  let parts = 0
+  const killed = () => {
+    if (++parts > 4) throw new Error('killed')
+  }
+  await assert.rejects(rotate({ ...rotation, pause, report: killed }), /killed/)
+  const home = temporaryFolder()
+  const env = { DATABASE_URL: url, PUBLIC_URL: 'https://pix.example.com' }
+  const run = (args: string[], secrets: Record<string, string>) =>
+    hosted(args, { ...env, DATA_DIR: home, ...secrets })
+  const keys = await makeAgeKeys(home)
+  const backUp = (name: string, copy: string) => {
+    const saved = ['--secret-copy', copySecret(home, copy)]
+    return run(['backup', join(home, name), '--recipient', keys.recipient, ...saved], both)
+  }
+  const restore = (secrets: Record<string, string>) =>
+    run(['restore', '--recovered-to', new Date().toISOString(), '--verify'], secrets)
+  const stopped = () =>
+    db.query({ text: 'select restoring_since is not null as "is" from installation' })
+
+  assert.match((await backUp('early', OLD)).stderr, /The secret is being replaced/)
+  for (const secret of [OLD, NEXT]) {
+    await db.query({ text: 'update installation set restoring_since = null' })
+    const alone = await restore({ SECRET_KEY: secret })
+    assert.match(alone.stdout, /^Verdict: NO\. /)
+    assert.deepEqual(await stopped(), [{ is: true }], 'no server starts with it')
+  }
+  const restored = await restore(both)
+  assert.match(restored.stdout, /^Verdict: YES\. /m)
+  assert.deepEqual(await stopped(), [{ is: false }])
+
+  await rotate({ ...rotation, pause, report() {} })
+  const former = await backUp('former', OLD)
+  assert.match(former.stderr, new RegExp(`is not the secret key ${NEXT_ID} that is in use`))
+  const made = await backUp('present', NEXT)
+  assert.match(made.stdout, new RegExp(`It needs the secret key ${NEXT_ID}`))
+  const args = ['restore', join(home, 'present'), '--identity', keys.identityFile, '--verify']
+  const again = await run(args, { ...both, DATABASE_URL: await emptyDatabase() })
+  assert.match(again.stdout, /^Verdict: YES\. /m, again.stderr)
 })

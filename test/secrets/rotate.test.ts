@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import pg from 'pg'
 import { SERVICE } from '../../src/core/activity/rules.ts'
 import { openConnection } from '../../src/core/banks/commands.ts'
 import { checkoutUrl } from '../../src/core/charges/addresses.ts'
@@ -278,4 +279,38 @@ test('what the former secret could still make is refused', async () => {
   })
   await learnSecrets(after.app.db.control, after.app.vault)
   assert.equal((await after.call('GET', page)).status, 404)
+})
+
+test('a hash that a request of before writes while it is waited for is hashed again too', async () => {
+  const own = await startApi({ SECRET_KEY: OLD, SECRET_KEY_NEXT: NEXT }, { places: 1 })
+  await learnSecrets(own.app.db, own.app.vault)
+  const seller = await own.client()
+  const plan = { total: 90_000, count: 3, firstDueDate: '2026-10-20', customer: MARIA }
+  const reply = await seller.post('/charge/plan', { ...plan, externalId: 'x' })
+  assert.equal(reply.status, 201, reply.text)
+  const [row] = await own.rows<{ plan: object }>('select to_jsonb(p) as plan from charge_plans p')
+  // Its request has not written it yet.
+  await own.rows('delete from charge_plans')
+  // A server that has changed already.
+  const name = `vintem keys ${NEXT_ID} ${OLD_ID}`
+  const server = new pg.Client({ connectionString: own.databaseUrl, application_name: name })
+  await server.connect()
+  const insert =
+    'insert into charge_plans select * from jsonb_populate_record(null::charge_plans, $1)'
+  let isWaiting = false
+  await rotate({
+    ...rotationOf(own),
+    request_ms: 600_000,
+    say: (line) => {
+      isWaiting ||= /looked through once more/.test(line)
+    },
+    async pause() {
+      if (!isWaiting) return
+      isWaiting = false
+      await own.rows(insert, [JSON.stringify(row!.plan)])
+    },
+  })
+  await server.end()
+  const [after] = await own.rows<{ fingerprint: Buffer }>('select fingerprint from charge_plans')
+  assert.ok(isWrappedBy(NEXT_ID!, after!.fingerprint))
 })

@@ -8,6 +8,7 @@ import { notice } from '../disputes/rules.ts'
 import * as disputes from '../disputes/store.ts'
 import { type DueKind, type DueOfCompany, findDue } from '../due.ts'
 import type { MailReason } from '../mails/rules.ts'
+import { LEASE_S } from '../mails/store.ts'
 import { leaveOut } from '../recurrences/rules.ts'
 import { GENERATING, lockOpen, updateCycles } from '../recurrences/store.ts'
 import { daysOf } from '../reminders/rules.ts'
@@ -107,14 +108,20 @@ async function markOrdered(tx: Tx, to: Date): Promise<number> {
   return counts.reduce((sum, one) => sum + one, 0)
 }
 
-/** Holds what was due until `until`, in the time of each company. */
-export async function holdDue(tx: Tx, until: Date): Promise<Held> {
+/**
+ * Holds what was due until the former service stopped, in the time of each company. `to` is the
+ * moment of the data.
+ */
+export async function holdDue(
+  tx: Tx,
+  { to, stoppedAt: until }: { to: Date; stoppedAt: Date },
+): Promise<Held> {
   return {
     'webhook deliveries': await holdDeliveries(tx, until),
-    mails: await holdMails(tx, until),
+    mails: await holdMails(tx, to, until),
     'notices of due dates': await inParts(tx, NOTICES, until, passNotices),
     'notices of disputes': await inParts(tx, disputes.NOTICES, until, passDeadlines),
-    'charges of subscriptions': await inParts(tx, GENERATING, until, passCycles),
+    'charges of subscriptions': await inParts(tx, CYCLES, until, passCycles),
   }
 }
 
@@ -154,13 +161,19 @@ async function holdDeliveries(tx: Tx, until: Date): Promise<number> {
   return held
 }
 
-const holdMails = (tx: Tx, until: Date): Promise<number> =>
+/** Also those that were being sent at the moment of the data: they are due when that lease ends. */
+const holdMails = (tx: Tx, to: Date, until: Date): Promise<number> =>
   count(
     tx,
     `update mails set outcome = 'FAILED', reason = $2, finished_at = now(), sealed = null
-     where finished_at is null and next_attempt_at <= $1 returning 1`,
-    [until, REASON],
+     where finished_at is null and (next_attempt_at <= $1
+       or (attempts > 0 and next_attempt_at <= $3::timestamptz + $4 * interval '1 second'))
+     returning 1`,
+    [until, REASON, to, LEASE_S],
   )
+
+/** Also those of suspended companies: they may have been admitted again since. */
+const { except: _, ...CYCLES } = GENERATING
 
 /** Does something with all rows that are due. `pass` must move each beyond the moment. */
 async function inParts(

@@ -28,7 +28,10 @@ export type Target = {
   /** New databases, one for each place, in their order. */
   urls: string[]
   setting: string
-  secretKeyId: string
+  /** Of the secrets that are known. */
+  secretKeyIds: string[]
+  /** When the former servers stopped, if somebody has said it. */
+  stoppedAt: Date | null
   mailFolder: string
   /** Whether each row is read again and compared. */
   isCompared: boolean
@@ -68,7 +71,8 @@ async function readBeginning(files: AsyncIterator<TarFile>): Promise<Beginning> 
 
 const incomplete = () => new OperatorFault('The backup is not whole. It cannot be restored.')
 
-function requireRestorable(beginning: Beginning, { urls, secretKeyId, setting }: Target): void {
+function requireRestorable(beginning: Beginning, target: Target): void {
+  const { urls, secretKeyIds, stoppedAt, setting } = target
   const { format, version, migrations, places } = beginning
   const known = readMigrations()
   if (format > FORMAT || migrations.length > known.length) {
@@ -82,14 +86,23 @@ function requireRestorable(beginning: Beginning, { urls, secretKeyId, setting }:
       `The backup is of another history of Vintém: its migration ${other.name} has other contents.`,
     )
   }
-  if (beginning.secretKeyId !== secretKeyId) {
+  if (!secretKeyIds.includes(beginning.secretKeyId)) {
     throw new OperatorFault(
-      `The backup was made with the secret key ${beginning.secretKeyId}, and SECRET_KEY is ${secretKeyId}: what is sealed could not be opened, and no API key would work. Set the secret key that was saved with the backup.`,
+      `The backup was made with the secret key ${beginning.secretKeyId}, and SECRET_KEY is ${secretKeyIds.join(' or ')}: what is sealed could not be opened, and no API key would work. Set the secret key that was saved with the backup.`,
     )
   }
+  requireStoppedAfter(stoppedAt, new Date(beginning.at))
   if (places.length === urls.length) return
   throw new OperatorFault(
     `The backup has ${places.length} place${places.length === 1 ? '' : 's'}, and ${setting} names ${urls.length}. Name a new database for each of them, in their order.`,
+  )
+}
+
+/** A moment before that of the data would leave due what the former servers have done since. */
+export function requireStoppedAfter(stoppedAt: Date | null, to: Date): void {
+  if (stoppedAt === null || stoppedAt >= to) return
+  throw new OperatorFault(
+    `--stopped-at is ${stoppedAt.toISOString()}, and the data are of ${to.toISOString()}: the former servers stopped later than that.`,
   )
 }
 

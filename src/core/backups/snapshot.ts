@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { type Tx, txOn } from '../../db/database.ts'
 import {
   type Applied,
   holdOffMigrations,
@@ -9,6 +10,7 @@ import {
 import { openTableClient } from '../../db/table-client.ts'
 import { OperatorFault } from '../../lib/operator-fault.ts'
 import { VERSION } from '../../lib/version.ts'
+import { findFormerSecrets, findSecretKeyId } from '../installation.ts'
 import { type Beginning, FORMAT } from './format.ts'
 import { readTables } from './tables.ts'
 
@@ -23,11 +25,7 @@ export type Snapshot = {
   close(): Promise<void>
 }
 
-export async function openSnapshot(
-  urls: string[],
-  secretKeyId: string,
-  setting: string,
-): Promise<Snapshot> {
+export async function openSnapshot(urls: string[], setting: string): Promise<Snapshot> {
   const clients: pg.Client[] = []
   const close = async () => {
     await Promise.all(clients.map((client) => client.end().catch(() => {})))
@@ -35,14 +33,14 @@ export async function openSnapshot(
   try {
     // A place that does not answer is the end of it: its companies would be missing.
     for (const url of urls) clients.push(await openTableClient(url, NAME, setting))
-    return { beginning: await begin(clients, secretKeyId), clients, close }
+    return { beginning: await begin(clients), clients, close }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-async function begin(clients: pg.Client[], secretKeyId: string): Promise<Beginning> {
+async function begin(clients: pg.Client[]): Promise<Beginning> {
   const migrations = await Promise.all(clients.map(requireMigrated))
   const began_ms = performance.now()
   const moments = await Promise.all(clients.map(freeze))
@@ -50,6 +48,7 @@ async function begin(clients: pg.Client[], secretKeyId: string): Promise<Beginni
     throw new OperatorFault('The places were not seen at the same moment. Run the command again.')
   }
   await requireSettled(clients)
+  const secretKeyId = await requireOneSecret(txOn(clients[0]!))
   const tables = await Promise.all(clients.map(readTables))
   return {
     format: FORMAT,
@@ -85,6 +84,16 @@ async function freeze(client: pg.Client): Promise<string> {
   )
   if (!rows[0]) throw new OperatorFault('No server has used this database yet: nothing is saved.')
   return rows[0].at
+}
+
+/** Until a secret is replaced, both would be needed. Returns the id of the one that is present. */
+async function requireOneSecret(tx: Tx): Promise<string> {
+  const formers = await findFormerSecrets(tx)
+  const present = await findSecretKeyId(tx)
+  if (present !== null && formers.every(({ gone_at }) => gone_at !== null)) return present
+  throw new OperatorFault(
+    'The secret is being replaced. Run the command again when "vintem secret rotate" has ended.',
+  )
 }
 
 /** A company that moves, or was moved between two snapshots, could be in two or in none. */

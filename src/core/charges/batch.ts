@@ -105,12 +105,12 @@ const concerns = ({ code }: Problem, devMode: boolean): boolean =>
 
 /** Notes that the batch has begun. False: it had begun before, so some of it may be created. */
 async function begin(
-  { db, vault, systemClock, findStored }: AppWithBatches,
+  { db, vault, clockWatch, findStored }: AppWithBatches,
   { id: companyId }: Company,
   guard: IdempotencyRef,
 ): Promise<boolean> {
   const { key, fingerprint } = guardOfPart(vault, guard, 'begin')
-  const now = systemClock.now()
+  const now = await clockWatch.now()
   if (await claim(db, companyId, key, fingerprint, now)) return true
   const earlier = await findStored({ companyId, key, now })
   if (earlier && !vault.isSameRequest(earlier.fingerprint, fingerprint)) {
@@ -140,14 +140,14 @@ async function createOne(
     const current = await call.companyNow()
     const { shown: charge, repeated } = await createCharge(app, current, draft, showing, matchPaid)
     // It was made by another request, so its id is not stored with it.
-    if (repeated && seal) await store(app.db, company.id, seal(charge), app.systemClock.now())
+    if (repeated && seal) await store(app.db, company.id, seal(charge), await app.clockWatch.now())
     return { charge, repeated }
   } catch (error) {
     if (error instanceof Problem && !OF_ALL.includes(error.code)) return { refusal: error }
     if (guard === null || violatedConstraint(error) !== 'idempotency_keys_pkey') throw error
     if (!mayRepeat) throw inProgress()
     // Another process was first, and is found now, or a key older than a day is still stored.
-    await forgetOld(app.db, company.id, guard.key, app.systemClock.now())
+    await forgetOld(app.db, company.id, guard.key, await app.clockWatch.now())
     return createOne(app, company, draft, call, true, false)
   }
 }
@@ -162,7 +162,7 @@ async function findPart(
   { id: companyId }: Company,
   { key, fingerprint }: IdempotencyRef,
 ): Promise<Charge | null> {
-  const stored = await app.findStored({ companyId, key, now: app.systemClock.now() })
+  const stored = await app.findStored({ companyId, key, now: await app.clockWatch.now() })
   if (!stored) return null
   if (!app.vault.isSameRequest(stored.fingerprint, fingerprint)) {
     throw problem('idempotency_key_reused')

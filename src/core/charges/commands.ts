@@ -100,7 +100,8 @@ async function write<T extends object>(
   const early = seal ? show(charge) : null
   const response = seal && early ? seal(early) : null
   const mails = mailsOfCreation(app, charge)
-  const creation = { charge, emailIndex, events, response, mails, at: app.systemClock.now() }
+  const at = response ? await app.clockWatch.now() : app.systemClock.now()
+  const creation = { charge, emailIndex, events, response, mails, at }
   const written = app.charges.create(creation)
   written.catch(() => {})
   await endOfTick()

@@ -1,6 +1,6 @@
 import type { Database, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { countPostings, inStep } from '../figures/counting.ts'
 import { readEntries } from '../figures/figures.ts'
@@ -23,7 +23,7 @@ import {
 } from './store.ts'
 import { disputesAt, unmatchedAt } from './waiting.ts'
 
-type Given = Pick<App, 'db' | 'clock'>
+type Given = Pick<App, 'db' | 'clock' | 'clockWatch'>
 
 /** Payments that are listed as later corrections. Their total is of all. */
 const MAX_LATE = 500
@@ -37,15 +37,14 @@ export type ShownMonth = {
 }
 
 /** The months of a company until now, newest first. */
-export const monthsOf = ({ clock }: Given, { createdAt }: Company): Month[] =>
+export const monthsOf = ({ clock }: Uses<'clock'>, { createdAt }: Company): Month[] =>
   monthsFrom(monthOf(createdAt), monthOf(clock.now())).toReversed()
 
 /** A month as it was closed, or as it is now. If it is over, whoever looks first closes it. */
 export async function readMonth(app: Given, company: Company, month: Month): Promise<ShownMonth> {
-  const isClosed = isOver(month, app.clock.now())
-  const closing = isClosed
-    ? await closeMonth(app, company, month)
-    : await readOpen(app.db, company, month)
+  const closed = (await closeMonths(app, company, [month])).get(month)
+  const isClosed = closed !== undefined
+  const closing = closed ?? (await readOpen(app.db, company, month))
   // They are found when postings are counted, which was done just now.
   if (isClosed) await countPostings(app, company)
   const late = isClosed ? await readLate(app.db, company.id, month) : NO_LATE
@@ -103,17 +102,19 @@ export async function closeMonth(app: Given, company: Company, month: Month): Pr
   return (await findClosings(app.db, company.id, [month])).get(month)!
 }
 
-/** The closings of months that are over; the others are closed first. */
+/**
+ * The closings of months. Those that are over are closed first, if the time can be believed: what
+ * is closed early stays closed.
+ */
 export async function closeMonths(
   app: Given,
   company: Company,
   months: Month[],
 ): Promise<Map<Month, Closing>> {
-  const over = months.filter((month) => isOver(month, app.clock.now()))
-  const found = await findClosings(app.db, company.id, over)
-  for (const month of over) {
-    if (!found.has(month)) found.set(month, await closeMonth(app, company, month))
-  }
+  const found = await findClosings(app.db, company.id, months)
+  const due = months.filter((month) => !found.has(month) && isOver(month, app.clock.now()))
+  if (due.length === 0 || !(await app.clockWatch.agrees())) return found
+  for (const month of due) found.set(month, await closeMonth(app, company, month))
   return found
 }
 
@@ -123,6 +124,7 @@ const MAX_CLOSED = 24
 /** Counts what is new and closes months, so that nobody waits for it who looks at figures. */
 export async function prepareFigures(app: Given, company: Company): Promise<void> {
   await countPostings(app, company)
+  if (!(await app.clockWatch.agrees())) return
   const last = await findLastClosed(app.db, company.id)
   const now = app.clock.now()
   const months = monthsFrom(last ?? monthOf(company.createdAt), monthOf(now))

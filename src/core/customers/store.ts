@@ -306,13 +306,21 @@ export async function setIndexes(
 }
 
 /** Every customer that has or had a tax id, deleted ones too. */
-export async function findIdsByTaxId(tx: Tx, companyId: Uuid, indexes: Buffer[]): Promise<Uuid[]> {
+export async function findIdsByTaxId(
+  tx: Tx,
+  companyId: Uuid,
+  indexes: Buffer[],
+  until: Date | null = null,
+): Promise<Uuid[]> {
   const rows = await tx.query<{ id: Uuid }>({
     text: `select id from customers where company_id = $1 and tax_id_index = any ($2::bytea[])
+             and ($3::timestamptz is null or created_at <= $3)
            union
-           select customer_id from former_tax_ids
-           where company_id = $1 and tax_id_index = any ($2::bytea[])`,
-    values: [companyId, bytes(indexes)],
+           select f.customer_id from former_tax_ids f
+           where f.company_id = $1 and f.tax_id_index = any ($2::bytea[])
+             and ($3::timestamptz is null or exists (select from customers c
+               where c.company_id = $1 and c.id = f.customer_id and c.created_at <= $3))`,
+    values: [companyId, bytes(indexes), until],
   })
   return rows.map(({ id }) => id)
 }

@@ -3,7 +3,7 @@ import { balancesAt } from '../../ledger/statement.ts'
 import { findEdges, sumEntries, sumSpans } from '../../ledger/sums.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import { localDateOf } from '../../pix/local-time.ts'
-import type { App } from '../app.ts'
+import type { App, Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
 import { readMade, sumMade } from './count-store.ts'
 import { countMadeIn, countPostings } from './counting.ts'
@@ -130,17 +130,17 @@ const DAY_MS = 24 * 3_600_000
  * sales. The period begins with a whole hour, as days do.
  */
 export async function readConversion(
-  app: Given,
+  app: Given & Uses<'clockWatch'>,
   company: Company,
   { from, to }: Period,
 ): Promise<Conversion> {
-  const { db, clock } = app
+  const { db, clock, clockWatch } = app
   const withTrials = company.mode === 'sandbox'
   // Clocks of several machines differ a little.
   const end = to > clock.now() ? new Date(to.getTime() + DAY_MS) : to
   // A test clock can jump over a charge that is just being written, so nothing is remembered.
   if (company.clockAhead_ms > 0) return readMade(db, company.id, { from, to: end }, withTrials)
-  const complete = completeUntil(clock.now())
+  const complete = completeUntil(await clockWatch.now())
   const until = hourOf(complete < to ? complete : to)
   if (until <= from) return readMade(db, company.id, { from, to: end }, withTrials)
   await countPostings(app, company)

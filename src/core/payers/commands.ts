@@ -42,8 +42,9 @@ type Found = Omit<Look, 'counts'>
 /** What is found without reading all that an index does not find. */
 export async function findPayer(app: App, { companyId, taxId }: Wanted): Promise<Found> {
   const { db, vault } = app
-  const now = await store.findSubject(db, vault, companyId, taxId)
-  const before = await store.findUnderWay(db, vault, companyId, now.indexes)
+  const before = await store.findUnderWay(db, vault, companyId, taxId)
+  const until = before && new Date(before.beganAt.getTime() + SETTLE_MS)
+  const now = await store.findSubject(db, vault, companyId, { taxId, until })
   const survey = await surveyPayer(app, companyId, ...joined(taxId, now, before))
   return { survey, underWay: before?.id ?? null }
 }
@@ -55,7 +56,10 @@ export async function lookAtPayer(app: App, wanted: Wanted): Promise<Look> {
   return { ...found, counts }
 }
 
-/** What is known now, and what an erasure has known that was interrupted. */
+/**
+ * What is known now, and what an erasure has known that was interrupted. Customers that were made
+ * later than requests of before last are not in it: whoever buys again is a new customer.
+ */
 function joined(
   taxId: string,
   now: store.Subject,

@@ -22,16 +22,22 @@ export type Subject = {
 /** One person may be a customer many times, because merchants may create them again. */
 const MAX_CUSTOMERS = 10_000
 
+const indexesOf = (vault: Vault, companyId: Uuid, taxId: string): Buffer[] =>
+  vault.forms((by) => by.index(companyId, taxId))
+
+/** If `until` is given, only customers that were made until then. */
 export async function findSubject(
   tx: Tx,
   vault: Vault,
   companyId: Uuid,
-  taxId: string,
+  { taxId, until }: { taxId: string; until: Date | null },
 ): Promise<Subject> {
-  const indexes = vault.forms((by) => by.index(companyId, taxId))
+  const indexes = indexesOf(vault, companyId, taxId)
   const found = { taxId, limit: MAX_CUSTOMERS, after: null }
-  const owned = (await listCustomers(tx, vault, companyId, found)).map(({ id }) => id)
-  const known = await findIdsByTaxId(tx, companyId, indexes)
+  const owned = (await listCustomers(tx, vault, companyId, found))
+    .filter(({ createdAt }) => until === null || createdAt <= until)
+    .map(({ id }) => id)
+  const known = await findIdsByTaxId(tx, companyId, indexes, until)
   return { indexes, owned, shared: known.filter((id) => !owned.includes(id)) }
 }
 
@@ -116,12 +122,12 @@ export async function findUnderWay(
   tx: Tx,
   vault: Vault,
   companyId: Uuid,
-  indexes: Buffer[],
+  taxId: string,
 ): Promise<(Erasure & Memory) | null> {
   const [row] = await tx.query<ErasureRow>({
     text: `select id, sealed, counts, began_at, finished_at from erasures
            where company_id = $1 and tax_id_index = any ($2::bytea[]) and finished_at is null`,
-    values: [companyId, bytes(indexes)],
+    values: [companyId, bytes(indexesOf(vault, companyId, taxId))],
   })
   if (!row) return null
   const memory = openMemory(vault, { companyId, id: row.id, sealed: row.sealed! })

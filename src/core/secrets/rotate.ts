@@ -195,17 +195,21 @@ async function untilWritten(rotation: Rotation, since_ms: number): Promise<void>
   await pause(left_ms)
 }
 
+/** How a table is walked: with hashes or without, and if it is written down how far it has come. */
+type Manner = { withHashes: boolean; former: string | null }
+
 /**
- * Walks all tables of all places, and then again those with envelopes, until nothing is found any
- * more: while a table was walked, a record may have been copied to another one as it was.
+ * Walks all tables of all places, and again when requests from before have written what they had
+ * sealed or hashed. Then those with envelopes until nothing is found any more: while a table was
+ * walked, a record may have been copied to another one as it was.
  */
 async function resealAll(rotation: Rotation, former: string, since_ms: number): Promise<Resealed> {
   const all = { read: 0, resealed: 0, unreadable: 0 }
-  const walkAll = async (tables: readonly SealedTable[], isFirst: boolean) => {
+  const walkAll = async (tables: readonly SealedTable[], manner: Manner) => {
     const found = { read: 0, resealed: 0, unreadable: 0 }
     for (const [i, db] of rotation.databases.entries()) {
       for (const table of tables) {
-        const walked = await walk(rotation, { db, place: i + 1 }, table, isFirst ? former : null)
+        const walked = await walk(rotation, { db, place: i + 1 }, table, manner)
         for (const name of ['read', 'resealed', 'unreadable'] as const) found[name] += walked[name]
       }
     }
@@ -214,11 +218,12 @@ async function resealAll(rotation: Rotation, former: string, since_ms: number): 
     all.unreadable = found.unreadable
     return found
   }
-  await walkAll(SEALED, true)
+  await walkAll(SEALED, { withHashes: true, former })
   await untilWritten(rotation, since_ms)
+  await walkAll(SEALED, { withHashes: true, former: null })
   const withEnvelopes = SEALED.filter(({ sealed }) => Object.keys(sealed).length > 0)
   for (;;) {
-    const { resealed } = await walkAll(withEnvelopes, false)
+    const { resealed } = await walkAll(withEnvelopes, { withHashes: false, former: null })
     if (resealed === 0) return all
   }
 }
@@ -228,7 +233,7 @@ async function walk(
   { vault, report, pause }: Rotation,
   { db, place }: { db: Database; place: number },
   table: SealedTable,
-  former: string | null,
+  { withHashes, former }: Manner,
 ): Promise<Resealed> {
   const { name } = table
   const progress = { place, table: name, read: 0, resealed: 0, unreadable: 0, isDone: false }
@@ -239,7 +244,7 @@ async function walk(
   if (after?.length === 0) return progress
   for (;;) {
     const began_ms = performance.now()
-    const part = await resealPart(db, vault, table, { after, withHashes: former !== null, note })
+    const part = await resealPart(db, vault, table, { after, withHashes, note })
     progress.read += part.read
     progress.resealed += part.resealed
     progress.unreadable += part.unreadable

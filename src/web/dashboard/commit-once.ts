@@ -19,7 +19,7 @@ export function formGuard(
  * Runs a command that the API does not have, once for each form, or once for each part of it. If
  * the form is sent again, it returns the answer of the first time.
  */
-export function commitOnce<T>(
+export async function commitOnce<T>(
   visit: Visit,
   fields: unknown,
   act: Act<T>,
@@ -28,5 +28,5 @@ export function commitOnce<T>(
   const { app, company } = visit
   const whole = { companyId: company.id, ...formGuard(visit, fields) }
   const guard = part === null ? whole : { ...whole, ...guardOfPart(app.vault, whole, part) }
-  return runOnce(app.db, app.vault, guard, app.clock.now(), act)
+  return runOnce(app.db, app.vault, guard, await app.clockWatch.now(), act)
 }

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { purgeStored } from '../../../src/core/idempotency.ts'
 import { ROUTES } from '../../../src/http/routes/all.ts'
+import { removeOld } from '../../../src/worker/retention.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { isLong, variants } from '../../support/long.ts'
+import { makePaid } from '../../support/payments.ts'
 import { liveWithMoney } from '../../support/withdrawals.ts'
 import { dump, stored } from '../storage.ts'
 import { WRITES, type Write } from '../writes.ts'
@@ -11,6 +13,8 @@ import { WRITES, type Write } from '../writes.ts'
 // Nobody plays clocks here, so nobody waits for that.
 const api = await startApi({ CLOCK_WAIT_SECONDS: '0' })
 const DAY_S = 24 * 3600
+/** When clocks of tests begin. */
+const REAL = api.clock.now()
 const AT_ONCE = isLong ? 20 : 5
 
 const withKey = (key: string, more: Record<string, string> = {}) => ({
@@ -240,6 +244,43 @@ test('the worker forgets keys that are a day old, and no younger ones', async ()
     client.company.id,
   ])
   assert.deepEqual(rows, [{ key: 'young' }])
+})
+
+test('a repeat has no effect if the clock of its machine, or of the first, is a day off the database’s', async () => {
+  const own = await startApi({}, { databaseTime: async () => REAL })
+  const toBe = (hours: number) =>
+    own.clock.advance((REAL.getTime() - own.clock.now().getTime()) / 1000 + hours * 3600)
+  for (const [first, later] of [
+    [0, 25],
+    [25, 0],
+    [0, -25],
+    [-25, 0],
+  ] as const) {
+    const client = await own.client()
+    const { id } = await makePaid(own, client, 5000)
+    const requests = {
+      [`/refund/${id}`]: { value: 700 },
+      '/charge/pix': charge,
+      '/charge/batch': { charges: [charge] },
+    }
+    const sendAll = async () => {
+      const replies = []
+      for (const [path, json] of Object.entries(requests)) {
+        replies.push(await client.post(path, json, withKey(path)))
+      }
+      return replies
+    }
+    toBe(first)
+    const made = await sendAll()
+    assert.deepEqual(made.map(replayed), [null, null, null])
+    for (const hours of [later, 0]) {
+      toBe(hours)
+      await removeOld(own.app)
+      for (const [i, again] of (await sendAll()).entries()) {
+        assertSame(again, made[i]!, `${first} ${hours}`)
+      }
+    }
+  }
 })
 
 test('no kept answer and no other row shows a payer, a secret or a key', async () => {
