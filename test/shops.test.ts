@@ -2,9 +2,11 @@ import assert from 'node:assert/strict'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { errorOf } from '../packages/client/src/errors.ts'
 import { Vintem } from '../packages/client/src/index.ts'
 import { payerOfSession } from '../packages/medusa-payment-vintem/src/charge.ts'
 import { stateOf } from '../packages/shop/src/charge.ts'
+import { isRefusal } from '../packages/shop/src/errors.ts'
 import { type Progress, pull } from '../packages/shop/src/pull.ts'
 import { lowestIdAt, toPublic } from '../src/lib/ids.ts'
 import { type Client, startApi } from './support/api.ts'
@@ -47,6 +49,20 @@ test('the payer is what the page sends, and the rest is that of the customer', (
   assert.deepEqual(payerOfSession(undefined, customer), known)
   assert.deepEqual(payerOfSession({ name: 'João' }, customer), { ...known, name: 'João' })
   assert.deepEqual(payerOfSession({ taxId: '12345678909' }, undefined), { taxId: '12345678909' })
+})
+
+test('an answer refuses something unless the same request is still under way', () => {
+  const answer = (status: number, code: string) =>
+    errorOf(status, new Headers(), { message: code, errors: [{ code, description: code }] })
+  const refusals = [answer(400, 'invalid_value'), answer(409, 'charge_not_payable')]
+  const others = [answer(409, 'idempotency_in_progress'), answer(503, 'service_unavailable')]
+  assert.deepEqual([...refusals, ...others, new Error('away')].map(isRefusal), [
+    true,
+    true,
+    false,
+    false,
+    false,
+  ])
 })
 
 /** A shop that keeps its progress as JSON, and takes what nothing is wrong with. */

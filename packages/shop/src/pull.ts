@@ -1,4 +1,5 @@
 import type { Event, Vintem } from '@vintem/client'
+import { isAnswer } from './errors.ts'
 
 /** A payment in the feed. */
 export type Paid = Pick<Event, 'id' | 'data'>
@@ -16,11 +17,6 @@ type Shop = {
 }
 
 const PAGE = 100
-
-/** The error of an answer with this status. The class of the client may be that of another copy. */
-const isAnswer = (error: unknown, status: number, code: string): error is Error =>
-  error instanceof Error &&
-  Object.entries({ status, code }).every(([name, value]) => Reflect.get(error, name) === value)
 
 /** Gives the shop all payments of the feed since the last time. */
 export async function pull(vintem: Vintem, shop: Shop): Promise<void> {
