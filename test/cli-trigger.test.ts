@@ -101,6 +101,12 @@ test('what needs time happens in a sandbox of its own, and leaves the company as
   assert.deepEqual(await sandboxesOf(shop), [{ id: sandbox, isOver: true }])
 })
 
+test('with the key of a sandbox that was made it says what to do instead', async () => {
+  const { apiKey } = (await (await api.client()).post('/sandbox')).body.data
+  const made = new Vintem({ url: api.url, key: apiKey })
+  await assert.rejects(trigger(made, 'charge.expired', apart()), /With --move-clock/)
+})
+
 test('a sandbox is deleted too if the event does not happen, and none is made without need', async () => {
   const shop = await api.client()
   assert.equal((await trigger(typed(shop), 'charge.paid', apart())).sandbox, null)

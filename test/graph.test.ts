@@ -133,7 +133,7 @@ const MAY_USE: Record<string, string[]> = {
   moves: ['companies', 'company-tables', 'places'],
   'operate.ts': ['activity', 'app.ts', 'companies'],
   notes: [],
-  operator: ['activity', 'clocks', 'companies', 'mails'],
+  operator: ['activity', 'clocks', 'companies', 'mails', 'sandbox-companies.ts'],
   // Makes companies and keys for whoever runs the installation, as a page or a program asks for it.
   'operator-companies.ts': ['activity', 'app.ts', 'companies', 'operator', 'people', 'places'],
   'orders.ts': ['due.ts'],

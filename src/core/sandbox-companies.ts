@@ -1,18 +1,25 @@
 import type { Tx } from '../db/database.ts'
+import { assert } from '../lib/assert.ts'
+import { clientName } from '../lib/client-name.ts'
 import type { Uuid } from '../lib/ids.ts'
 import type { RateLimit } from '../lib/limits.ts'
+import { problem } from '../lib/problems.ts'
 import { recordActivity } from './activity/record.ts'
 import type { Author } from './activity/rules.ts'
 import type { App, Uses } from './app.ts'
 import { stopClock } from './clocks/commands.ts'
 import { createCompany, createKey, revokeAllKeys } from './companies/commands.ts'
 import { type Company, requireSandbox, type Scope } from './companies/rules.ts'
+import { findCompany } from './companies/store.ts'
 import { LEFT_BEHIND, lockCompany, removeCompany } from './company-tables/remove.ts'
 import { readTables } from './company-tables/tables.ts'
 import {
+  GRACE_S,
   MAX_LIFETIME_S,
   MAX_SANDBOXES,
   notRemovable,
+  onlyMaker,
+  REMOVED_S,
   tooMany,
   tooOften,
 } from './sandboxes/rules.ts'
@@ -29,7 +36,7 @@ export async function requireRare(
 ): Promise<void> {
   requireSandbox({ mode })
   const limits: [RateLimit | null, string][] = [
-    [newSandboxes.byAddress, address ?? ''],
+    [newSandboxes.byAddress, clientName(address ?? undefined)],
     [newSandboxes.byCompany, id],
   ]
   for (const [limit, name] of limits) {
@@ -46,17 +53,20 @@ export async function makeSandbox(
   { expiresIn = MAX_LIFETIME_S, author, scopes }: Wanted,
 ): Promise<{ companyId: Uuid; apiKey: string; expiresAt: Date }> {
   requireSandbox(company)
+  if (await store.find(tx, company.id)) throw onlyMaker()
   const now = systemClock.now()
-  // One that makes others makes them for whoever has made it, so that they stay as few.
-  const madeBy = (await store.find(tx, company.id))?.madeBy ?? company.id
-  const { count, first } = await store.countOf(tx, madeBy, now)
+  // Requests at once wait for each other, and one that was let in before a suspension sees it.
+  const maker = await findCompany(tx, company.id, 'for no key update of c')
+  assert(maker, 'whoever makes a sandbox is never removed')
+  if (maker.suspendedAt) throw problem('company_suspended')
+  const { count, first } = await store.countOf(tx, maker.id)
   if (count >= MAX_SANDBOXES) {
-    throw tooMany(Math.ceil((first!.getTime() - now.getTime()) / 1000))
+    throw tooMany(Math.ceil((first!.getTime() - now.getTime()) / 1000) + REMOVED_S)
   }
-  const { id: _, pixKey: __, ...fields } = company
+  const { id: _, pixKey: __, ...fields } = maker
   const made = await createCompany(tx, fields, now)
   const expiresAt = new Date(now.getTime() + expiresIn * 1000)
-  await store.insert(tx, { companyId: made.id, madeBy, expiresAt })
+  await store.insert(tx, { companyId: made.id, madeBy: maker.id, expiresAt })
   const record = { type: 'company', id: made.id } as const
   await recordActivity(tx, made.id, author, { action: 'company.create', record })
   const options = { name: 'sandbox', scopes: [...scopes] }
@@ -88,27 +98,49 @@ async function stopWork(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
   await stopClock(tx, companyId)
 }
 
-/** Longer than what a request, a task or an audit does that has begun before. */
-const GRACE_MS = 120_000
+/** Nothing can be done there any more. Some time later all that it has is removed. */
+async function end(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
+  await stopWork(tx, companyId, now)
+  await store.end(tx, companyId, now)
+  await revokeAllKeys(tx, companyId, now)
+}
+
+/** Ends all sandboxes of a company at once. */
+export async function endSandboxesOf(tx: Tx, madeBy: Uuid, now: Date): Promise<void> {
+  for (const companyId of await store.listOf(tx, madeBy)) {
+    await store.expire(tx, companyId, now)
+    await end(tx, companyId, now)
+  }
+}
+
+const PAGE = 100
 
 /**
  * Ends sandboxes whose time is over, and removes those that have ended a while ago. If one cannot
  * be removed, the others are, and then it is thrown.
  */
-export async function removeSandboxes(app: App, signal?: AbortSignal): Promise<void> {
+export async function removeSandboxes(app: App, signal?: AbortSignal, page = PAGE): Promise<void> {
   const now = app.systemClock.now()
-  for (const companyId of await store.listExpired(app.db, now)) {
-    await app.db.transaction(async (tx) => {
-      await stopWork(tx, companyId, now)
-      await store.end(tx, companyId, now)
-      await revokeAllKeys(tx, companyId, now)
-    })
-  }
+  const before = new Date(now.getTime() - GRACE_S * 1000)
   const errors: unknown[] = []
-  for (const companyId of await store.listEnded(app.db, new Date(now.getTime() - GRACE_MS))) {
-    if (signal?.aborted) break
-    await removeData(app, companyId).catch((error) => errors.push(error))
+  const goOver = async (
+    list: typeof store.listEnded,
+    by: Date,
+    act: (id: Uuid) => Promise<void>,
+  ) => {
+    const tried: Uuid[] = []
+    for (;;) {
+      const found = await list(app.db, by, tried, page)
+      for (const companyId of found) {
+        if (signal?.aborted) return
+        await act(companyId).catch((error) => errors.push(error))
+      }
+      if (found.length < page) return
+      tried.push(...found)
+    }
   }
+  await goOver(store.listExpired, now, (id) => app.db.transaction((tx) => end(tx, id, now)))
+  await goOver(store.listEnded, before, (id) => removeData(app, id))
   if (errors.length > 0) throw errors[0]
 }
 

@@ -152,8 +152,10 @@ export const SENTENCES: Record<string, string> = {
   'The body cannot be unpacked.': 'O corpo não pode ser descompactado.',
 
   // The simulated bank, and what it says of an order.
-  'A company has at most {count} sandboxes. Remove one by DELETE /sandbox, or wait until one ends.':
-    'Uma empresa tem no máximo {count} empresas de testes. Exclua uma com DELETE /sandbox ou espere uma terminar.',
+  'A company has at most {count} sandboxes until they are removed, some minutes after DELETE /sandbox or their end.':
+    'Uma empresa tem no máximo {count} empresas de testes, até que sejam apagadas, alguns minutos depois de DELETE /sandbox ou do fim delas.',
+  'A sandbox that POST /sandbox has made makes no others. Use the key of the company that has made it.':
+    'Uma empresa de testes criada por POST /sandbox não cria outras. Use a chave da empresa que a criou.',
   'Too many sandboxes are made. Use one for several tests, or wait.':
     'Empresas de testes demais em pouco tempo. Use a mesma em vários testes ou espere.',
   'Only a sandbox that POST /sandbox has made can be removed.':

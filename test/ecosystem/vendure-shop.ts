@@ -18,6 +18,14 @@ const pix = VintemPlugin.init({
   webhookSecret: env.VINTEM_WEBHOOK_SECRET,
 })
 
+const cash = new vendure.PaymentMethodHandler({
+  code: 'cash',
+  description: [{ languageCode: 'en', value: 'Cash' }],
+  args: {},
+  createPayment: (ctx, order) => ({ amount: order.totalWithTax, state: 'Settled' }),
+  settlePayment: () => ({ success: true }),
+})
+
 vendure.bootstrap({
   apiOptions: {
     hostname: '127.0.0.1',
@@ -31,7 +39,7 @@ vendure.bootstrap({
   },
   dbConnectionOptions: { type: 'postgres', url: DATABASE_URL, synchronize: true, logging: false },
   logger: new vendure.DefaultLogger({ level: vendure.LogLevel.Info, timestamp: false }),
-  paymentOptions: { paymentMethodHandlers: [] },
+  paymentOptions: { paymentMethodHandlers: [cash] },
   schedulerOptions: { runTasksInWorkerOnly: false },
   plugins: PULL ? [pix, vendure.DefaultSchedulerPlugin.init({})] : [pix],
 })
@@ -206,6 +214,12 @@ export class Shop extends ShopProgram {
       handler: { code: 'vintem', arguments: [] },
       translations: [{ languageCode: 'en', name: 'Pix', description: '' }],
     })
+    await this.#create('PaymentMethod', {
+      code: 'cash',
+      enabled: true,
+      handler: { code: 'cash', arguments: [] },
+      translations: [{ languageCode: 'en', name: 'Cash', description: '' }],
+    })
     const product = await this.#create('Product', { enabled: true, translations: TEXT('camiseta') })
     const variants = (await this.#create('ProductVariantList', [
       {
@@ -284,6 +298,16 @@ export class Shop extends ShopProgram {
   }
 
   /** Chooses Pix. The answer has the code. */
+  async payInCash(buyer: Buyer): Promise<void> {
+    await this.buy(
+      buyer,
+      `mutation ($input: PaymentInput!) {
+        addPaymentToOrder(input: $input) { ... on Order { ${PUBLIC} } ${FAILED} }
+      }`,
+      { input: { method: 'cash', metadata: {} } },
+    )
+  }
+
   async beginPayment(buyer: Buyer): Promise<Code> {
     const order: Order = await this.buy(
       buyer,

@@ -110,6 +110,18 @@ test('a Vendure shop takes Pix', { skip: missing }, async (t) => {
     ])
   })
 
+  await show('the code of an order that is paid in another way is canceled', async () => {
+    const buyer = await shop.fillCart()
+    const code = await shop.beginPayment(buyer)
+    await shop.payInCash(buyer)
+    assert.equal(await statusOf(code), 'CANCELED')
+    assert.deepEqual(statesOf(await shop.orderOf(buyer)), [
+      'PaymentSettled',
+      'Cancelled',
+      'Settled',
+    ])
+  })
+
   await show('two requests for a code at once leave one that can be paid', async () => {
     const buyer = await shop.fillCart()
     await Promise.all([shop.beginPayment(buyer), shop.beginPayment(buyer)])

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { SERVICE } from '../../src/core/activity/rules.ts'
+import { makeSandbox } from '../../src/core/sandbox-companies.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { suffixOf } from '../../src/lib/ids.ts'
 import { billDue, carryOutRefunds, generateDue, payOutWithdrawals } from '../../src/worker/due.ts'
@@ -10,6 +12,7 @@ import { signIn } from '../support/dashboard.ts'
 import { at, linkTo } from '../support/pages.ts'
 import { makeCharge, makeCode, makePaid, pay, stateOf } from '../support/payments.ts'
 import { secretOf, temporaryFolder } from '../support/process.ts'
+import { SANDBOX } from '../support/sandboxes.ts'
 import { makeTemplate, subscribe } from '../support/subscriptions.ts'
 import { confirmed, rowOf, sentOf } from '../support/withdrawals.ts'
 
@@ -124,6 +127,34 @@ test('no withdrawal leaves a suspended company, and refunds that were ordered do
   await payOutWithdrawals.run(api.app)
   assert.equal((await sentOf(api, client)).length, 1)
   assert.equal((await rowOf(api, id)).status, 'COMPLETED')
+})
+
+test('with a company end the sandboxes that its keys have made, and it makes no more', async () => {
+  const client = await api.client()
+  const [made, other] = [
+    (await client.post(SANDBOX)).body.data,
+    (await someone.post(SANDBOX)).body.data,
+  ]
+  const call = (apiKey: string, method: string, path: string, json: object) =>
+    api.call(method, path, { json, headers: { 'X-API-KEY': apiKey } })
+  const hook = { url: 'https://loja.example/', name: 'Loja', events: ['charge.pending'] }
+  assert.equal((await call(made.apiKey, 'POST', '/webhook', hook)).status, 201)
+  await change(client, 'suspend')
+  const after = await call(made.apiKey, 'POST', '/charge/pix', {})
+  assert.deepEqual(codeOf(after), [401, 'invalid_api_key'])
+  const hooks = await api.rows('select status from webhooks where company_id = $1', [made.id])
+  assert.deepEqual(hooks, [{ status: 'INACTIVE' }])
+  assert.deepEqual(codeOf(await call(other.apiKey, 'POST', '/charge/pix', {})), [
+    400,
+    'invalid_value',
+  ])
+  // A request that was let in before the suspension finds it in the database.
+  const late = api.app.db.transaction((tx) =>
+    makeSandbox(tx, api.app, client.company, { author: SERVICE, scopes: new Set() }),
+  )
+  await assert.rejects(late, { code: 'company_suspended' })
+  await change(client, 'resume')
+  assert.equal((await client.post(SANDBOX)).status, 201)
 })
 
 test('a test clock that is advancing stops, because its work would wait', async () => {

@@ -30,15 +30,9 @@ import {
   PaymentActions,
   PaymentSessionStatus,
 } from '@medusajs/framework/utils'
+import { isWebhookSecret, unwrapWebhook, Vintem, WebhookVerificationError } from '@vintem/client'
 import {
-  BadRequestError,
-  ConflictError,
-  isWebhookSecret,
-  unwrapWebhook,
-  Vintem,
-  WebhookVerificationError,
-} from '@vintem/client'
-import {
+  clientOf,
   codeOf,
   leftOf,
   newCharge,
@@ -46,6 +40,7 @@ import {
   type State,
   stateOf,
 } from '../../shop/src/charge.ts'
+import { isRefusal } from '../../shop/src/errors.ts'
 import { payerOfSession, type SessionData } from './charge.ts'
 
 /** What of the payment module is used here. */
@@ -75,7 +70,7 @@ export class VintemPaymentProvider extends AbstractPaymentProvider<Options> {
     super(container, options)
     this.#container = container
     this.#options = options
-    this.#vintem = new Vintem({ url: options.url, key: options.key })
+    this.#vintem = new Vintem(clientOf(options))
   }
 
   static override validateOptions({ url, key, webhookSecret }: Partial<Options>): void {
@@ -222,7 +217,6 @@ const refused = (message: string) => new MedusaError(MedusaError.Types.NOT_ALLOW
 
 /** What the shop's customer or operator can correct is told to them. */
 function rethrow(error: unknown): never {
-  if (error instanceof BadRequestError) throw invalid(error.message)
-  if (error instanceof ConflictError) throw refused(error.message)
-  throw error
+  if (!isRefusal(error)) throw error
+  throw error.status === 400 ? invalid(error.message) : refused(error.message)
 }

@@ -7,7 +7,7 @@ import type {
 import { ContainerRegistrationKeys, Modules, PaymentActions } from '@medusajs/framework/utils'
 import { processPaymentWorkflow } from '@medusajs/medusa/core-flows'
 import { signWebhook, Vintem } from '@vintem/client'
-import type { Options } from '../../shop/src/charge.ts'
+import { clientOf, type Options } from '../../shop/src/charge.ts'
 import { type Paid, type Progress, pull } from '../../shop/src/pull.ts'
 
 /**
@@ -24,7 +24,7 @@ export async function pullPayments(
   const [store] = await stores.listStores({}, { take: 1 })
   if (!store) return
   const name = `vintem_${providerId}`
-  await pull(new Vintem({ url: options.url, key: options.key }), {
+  await pull(new Vintem(clientOf(options)), {
     progress: store.metadata?.[name] as Progress | undefined,
     save: (progress) => stores.updateStores(store.id, { metadata: { [name]: progress } }),
     since_ms: () => firstSession(container, providerId),

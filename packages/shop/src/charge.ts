@@ -14,6 +14,12 @@ export type Options = {
   devMode?: boolean
 }
 
+/**
+ * How the shop asks Vintém. It may have an order locked meanwhile, so it does not wait for long:
+ * the same request can be sent again later.
+ */
+export const clientOf = ({ url, key }: Options) => ({ url, key, timeout_ms: 10_000, retries: 1 })
+
 /** What the shop's pages show of a charge, and what the shop keeps of it. */
 export type Code = {
   chargeId: string

@@ -1,4 +1,5 @@
 import type { Event, Vintem } from '@vintem/client'
+import { isAnswer } from './errors.ts'
 
 /** A payment in the feed. */
 export type Paid = Pick<Event, 'id' | 'data'>
@@ -26,6 +27,8 @@ export async function pull(vintem: Vintem, shop: Shop): Promise<void> {
       try {
         await shop.take({ id, data })
       } catch (error) {
+        // It is of another company, whose key the shop had before: nothing is to be done.
+        if (isAnswer(error, 404, 'charge_not_found')) continue
         shop.warn(`Vintém: ${id} is tried again: ${error}`)
         failed.push({ id, data })
       }
@@ -37,13 +40,37 @@ export async function pull(vintem: Vintem, shop: Shop): Promise<void> {
     await shop.save(progress)
   }
   if (progress.failed.length > 0) await save({ ...progress, failed: await take(progress.failed) })
-  const { after } = progress
-  const query = { type: 'charge.paid', limit: PAGE, ...(after !== undefined && { after }) } as const
-  for await (const page of vintem.events.list(query).pages()) {
-    const last = page.at(-1)
-    if (!last) break
-    await save({ after: last.id, failed: [...progress.failed, ...(await take(page))] })
+  const readOn = async () => {
+    const { after } = progress
+    const query = {
+      type: 'charge.paid',
+      limit: PAGE,
+      ...(after !== undefined && { after }),
+    } as const
+    for await (const page of vintem.events.list(query).pages()) {
+      const last = page.at(-1)
+      // What is not taken yet stays in the feed.
+      if (!last || progress.failed.length >= PAGE) break
+      await save({ after: last.id, failed: [...progress.failed, ...(await take(page))] })
+    }
   }
+  try {
+    await readOn()
+  } catch (error) {
+    if (!isAnswer(error, 400, 'invalid_value')) throw error
+    shop.warn(`Vintém: ${error.message}`)
+    await save({ ...(await goOn(vintem, shop, error)), failed: progress.failed })
+    await readOn()
+  }
+}
+
+/**
+ * Where to go on if the server knows no such event: a backup was restored, and it names another
+ * one, or the key is that of another company, and the feed is a new one.
+ */
+async function goOn(vintem: Vintem, shop: Shop, { message }: Error): Promise<{ after?: string }> {
+  const [, after] = /after=(evt_\w+)/.exec(message) ?? []
+  return after ? { after } : startOf(vintem, await shop.since_ms())
 }
 
 /** After the last payment that is older than what the shop could have made. */

@@ -1,7 +1,8 @@
 import { Controller, HttpCode, HttpException, Inject, Post, Req } from '@nestjs/common'
 import { Logger } from '@vendure/core'
 import { WebhookVerificationError } from '@vintem/client'
-import { CONTEXT, VintemReceiver } from './receiver.ts'
+import { VintemReceiver } from './receiver.ts'
+import { CONTEXT } from './service.ts'
 
 /** Where webhooks arrive. */
 export const PATH = 'payments/vintem'

@@ -24,7 +24,7 @@ const pullTask = new ScheduledTask({
 
 let service: VintemService
 
-/** An order that changes, or ends, keeps no code that could still be paid. */
+/** An order that changes, ends or is paid in another way keeps no code that could still be paid. */
 const orderProcess: OrderProcess<never> = {
   init(injector) {
     service = injector.get(VintemService)
@@ -32,6 +32,11 @@ const orderProcess: OrderProcess<never> = {
   async onTransitionStart(from, to, { ctx, order }) {
     if (from !== 'ArrangingPayment') return
     if (to === 'AddingItems' || to === 'Cancelled') return service.cancelPending(ctx, order.id)
+  },
+  async onTransitionEnd(_from, to, { ctx, order }) {
+    if (to === 'PaymentAuthorized' || to === 'PaymentSettled') {
+      await service.dropPending(ctx, order.id)
+    }
   },
 }
 

@@ -12,11 +12,10 @@ import {
   TransactionalConnection,
 } from '@vendure/core'
 import { signWebhook, unwrapWebhook, Vintem, type WebhookHeaders } from '@vintem/client'
-import type { Options } from '../../shop/src/charge.ts'
+import { clientOf, type Options } from '../../shop/src/charge.ts'
 import { type Progress, pull } from '../../shop/src/pull.ts'
-import { OPTIONS, VintemService } from './service.ts'
+import { CONTEXT, OPTIONS, VintemService } from './service.ts'
 
-export const CONTEXT = 'Vintem'
 export const NAMESPACE = 'vintem'
 export const PROGRESS = 'progress'
 const KEY = `${NAMESPACE}.${PROGRESS}`
@@ -43,7 +42,7 @@ export class VintemReceiver {
     @Inject(VintemService) service: VintemService,
   ) {
     this.#options = options
-    this.#vintem = new Vintem({ url: options.url, key: options.key })
+    this.#vintem = new Vintem(clientOf(options))
     this.#channels = channels
     this.#connection = connection
     this.#contexts = contexts

@@ -8,6 +8,7 @@ import {
   type CreateRefundResult,
   CurrencyCode,
   type ID,
+  Logger,
   Order,
   OrderService,
   Payment,
@@ -21,10 +22,20 @@ import {
   totalCoveredByPayments,
   UserInputError,
 } from '@vendure/core'
-import { BadRequestError, ConflictError, Vintem } from '@vintem/client'
-import { codeOf, leftOf, newCharge, type Options, payerOf, stateOf } from '../../shop/src/charge.ts'
+import { Vintem } from '@vintem/client'
+import {
+  clientOf,
+  codeOf,
+  leftOf,
+  newCharge,
+  type Options,
+  payerOf,
+  stateOf,
+} from '../../shop/src/charge.ts'
+import { isRefusal } from '../../shop/src/errors.ts'
 
 export const OPTIONS = Symbol('vintem')
+export const CONTEXT = 'Vintem'
 
 /** What the payment method does. */
 @Injectable()
@@ -44,7 +55,7 @@ export class VintemService {
     @Inject(ConfigService) { entityOptions }: ConfigService,
   ) {
     this.#options = options
-    this.#vintem = new Vintem({ url: options.url, key: options.key })
+    this.#vintem = new Vintem(clientOf(options))
     this.#connection = connection
     this.#orders = orders
     this.#payments = payments
@@ -126,6 +137,16 @@ export class VintemService {
     return undefined
   }
 
+  /** Cancels the codes of an order that is paid. It stays so, even if one cannot be canceled. */
+  async dropPending(ctx: RequestContext, orderId: ID): Promise<void> {
+    try {
+      const refusal = await this.cancelPending(ctx, orderId)
+      if (refusal) Logger.warn(refusal, CONTEXT)
+    } catch (error) {
+      Logger.error(`A code of the paid order ${orderId} is not canceled: ${error}`, CONTEXT)
+    }
+  }
+
   /** The same refund, sent again, goes back once: its key is the number of those before it. */
   async refund(
     ctx: RequestContext,
@@ -176,6 +197,6 @@ const knownOf = ({ customer }: Order) => ({
 
 /** What the shop's customer or operator can correct. All else is thrown, and nothing is stored. */
 function messageOf(error: unknown): string {
-  if (error instanceof BadRequestError || error instanceof ConflictError) return error.message
-  throw error
+  if (!isRefusal(error)) throw error
+  return error.message
 }

@@ -264,7 +264,8 @@ async function makeSandbox(vintem: Vintem) {
   try {
     return await vintem.sandbox.create({ expiresIn: SANDBOX_S })
   } catch (error) {
-    if (!(error instanceof VintemError) || error.code !== 'rate_limited') throw error
+    if (!(error instanceof VintemError)) throw error
+    if (error.code !== 'rate_limited' && error.code !== 'sandbox_only') throw error
     throw new ClientFault(
       `${textOfClientFault(error)} With --move-clock the time of your company passes instead.`,
     )

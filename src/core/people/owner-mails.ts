@@ -86,7 +86,10 @@ export async function mailNewKey(
   await mailAccessChange(tx, control, vault, company, { what: 'key-created', key, by }, now)
 }
 
-/** Whether an address is of the company itself or of one of its people. */
+/**
+ * Whether an address is of the company itself or of one of its people. A sandbox that was made with
+ * a key has people only: anybody with a key makes many, and gives each any address.
+ */
 export async function isOwnAddress(
   tx: Tx,
   control: ControlTx,
@@ -94,7 +97,8 @@ export async function isOwnAddress(
   address: string,
 ): Promise<boolean> {
   const company = await tx.query({
-    text: 'select 1 from companies where id = $1 and lower(email) = lower($2)',
+    text: `select 1 from companies where id = $1 and lower(email) = lower($2)
+             and not exists (select from sandboxes where company_id = $1)`,
     values: [companyId, address],
   })
   if (company.length > 0) return true

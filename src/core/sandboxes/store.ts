@@ -24,22 +24,30 @@ export async function find(
   return row ?? null
 }
 
-/** How many of a company can be used, and when the first of them ends. Those at once wait. */
+/** How many of a company, which is locked, are not removed, and when the first of them ends. */
 export async function countOf(
   tx: Tx,
   madeBy: Uuid,
-  now: Date,
 ): Promise<{ count: number; first: Date | null }> {
-  await tx.query({
-    text: 'select from companies where id = $1 for no key update',
-    values: [madeBy],
-  })
   const [row] = await tx.query<Row & { count: number; first: Date | null }>({
     text: `select count(*)::int as count, min(expires_at) as first from sandboxes
-           where made_by = $1 and expires_at > $2`,
-    values: [madeBy, now],
+           where made_by = $1`,
+    values: [madeBy],
   })
   return row!
+}
+
+/** Companies that are being moved are left alone. */
+const IN_PLACE = 'not exists (select from company_moves m where m.company_id = s.company_id)'
+
+/** Those of a company whose keys work. */
+export async function listOf(tx: Tx, madeBy: Uuid): Promise<Uuid[]> {
+  const rows = await tx.query<{ companyId: Uuid }>({
+    text: `select company_id as "companyId" from sandboxes s
+           where made_by = $1 and ended_at is null and ${IN_PLACE} order by company_id`,
+    values: [madeBy],
+  })
+  return rows.map(({ companyId }) => companyId)
 }
 
 export async function expire(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
@@ -49,14 +57,18 @@ export async function expire(tx: Tx, companyId: Uuid, now: Date): Promise<void> 
   })
 }
 
-/** Those whose time is over and whose keys work. Companies that are being moved are left alone. */
-export async function listExpired(tx: Tx, now: Date): Promise<Uuid[]> {
+/** Those whose time is over and whose keys work, without those that were tried already. */
+export async function listExpired(
+  tx: Tx,
+  now: Date,
+  tried: Uuid[],
+  limit: number,
+): Promise<Uuid[]> {
   const rows = await tx.query<{ companyId: Uuid }>({
     text: `select company_id as "companyId" from sandboxes s
-           where expires_at <= $1 and ended_at is null
-             and not exists (select from company_moves m where m.company_id = s.company_id)
-           order by expires_at limit 100`,
-    values: [now],
+           where expires_at <= $1 and ended_at is null and ${IN_PLACE}
+             and company_id <> all ($2::uuid[]) order by expires_at limit $3`,
+    values: [now, tried, limit],
   })
   return rows.map(({ companyId }) => companyId)
 }
@@ -69,11 +81,18 @@ export async function end(tx: Tx, companyId: Uuid, now: Date): Promise<void> {
   })
 }
 
-export async function listEnded(tx: Tx, before: Date): Promise<Uuid[]> {
+/** Those that have ended by then, without those that were tried already. */
+export async function listEnded(
+  tx: Tx,
+  before: Date,
+  tried: Uuid[],
+  limit: number,
+): Promise<Uuid[]> {
   const rows = await tx.query<{ companyId: Uuid }>({
     text: `select company_id as "companyId" from sandboxes
-           where expires_at <= $1 and ended_at <= $1 order by expires_at limit 100`,
-    values: [before],
+           where expires_at <= $1 and ended_at <= $1
+             and company_id <> all ($2::uuid[]) order by expires_at limit $3`,
+    values: [before, tried, limit],
   })
   return rows.map(({ companyId }) => companyId)
 }

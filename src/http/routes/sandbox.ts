@@ -44,7 +44,7 @@ const make = route({
   tag: 'Sandbox',
   summary: 'Create a sandbox company',
   description:
-    'A company with the settings of yours, a key, a clock and R$ 1.000,00 of its own, so that tests that run at the same time do not move the time of each other. The key may do what the key of the request may. It is removed with all its data when its time is over, or by DELETE /sandbox. A company has at most 20 at once. With a key of a sandbox company only.',
+    'A company with the settings of yours, a key, a clock and R$ 1.000,00 of its own, so that tests that run at the same time do not move the time of each other. The key may do what the key of the request may. It is removed with all its data when its time is over, or by DELETE /sandbox. A company has at most 20 until they are removed. With a key of a sandbox company only, and of none that was made this way.',
   scope: 'company:write',
   body: NewSandbox,
   example: { expiresIn: 3600 },

@@ -4,7 +4,12 @@ import type { FullApp } from '../../../src/core/full-app.ts'
 import { addSandboxPerson } from '../../../src/core/people/sandbox.ts'
 import { appsOf } from '../../../src/core/places/front.ts'
 import { removeSandboxes } from '../../../src/core/sandbox-companies.ts'
-import { MAX_SANDBOXES, NEW_SANDBOX_S, NEW_SANDBOXES } from '../../../src/core/sandboxes/rules.ts'
+import {
+  MAX_SANDBOXES,
+  NEW_SANDBOX_S,
+  NEW_SANDBOXES,
+  REMOVED_S,
+} from '../../../src/core/sandboxes/rules.ts'
 import { LATEST } from '../../../src/versions/history.ts'
 import { type Client, caller, payer, startApi, type TestApi } from '../../support/api.ts'
 import { CLOCK } from '../../support/clocks.ts'
@@ -110,28 +115,58 @@ test('no company but one that was made this way can be deleted', async () => {
   assert.deepEqual(await stored(api), before)
 })
 
-test('a company has few at once, those of its sandboxes and those asked for at once included', async () => {
+test('a company has few until they are removed, those asked for at once included', async () => {
   const client = await api.client()
   const first = await make(client, { expiresIn: 3600 })
-  const asked = Array.from({ length: MAX_SANDBOXES + 4 }, (_, i) =>
-    (i % 2 === 0 ? client : first).call('POST', SANDBOX, { json: {} }),
+  const asked = Array.from({ length: MAX_SANDBOXES + 4 }, () =>
+    client.call('POST', SANDBOX, { json: {} }),
   )
   const replies = await Promise.all(asked)
   const made = replies.filter(({ status }) => status === 201)
   assert.equal(made.length, MAX_SANDBOXES - 1)
   const refused = replies.find(({ status }) => status !== 201)!
   assert.deepEqual([refused.status, codeOf(refused)], [429, 'rate_limited'])
-  assert.equal(refused.headers.get('retry-after'), '3600')
+  assert.equal(refused.headers.get('retry-after'), `${3600 + REMOVED_S}`)
   assert.equal((await first.call('DELETE', SANDBOX)).status, 200)
+  // Its key still works, and its rows are there.
+  const early = await client.call('POST', SANDBOX, { json: {} })
+  assert.deepEqual([early.status, early.headers.get('retry-after')], [429, `${REMOVED_S}`])
+  await removeAll()
   await make(client)
 })
 
-test('they are made slowly from an address', async () => {
-  const limited = await startApi({ RATE_LIMIT: '1000', RATE_LIMIT_BURST: '1000' })
+test('one that was made makes no others, and says whose key does', async () => {
+  const made = await make(await api.client())
+  const before = await api.rows('select * from sandboxes')
+  const reply = await made.call('POST', SANDBOX)
+  assert.deepEqual([reply.status, codeOf(reply)], [404, 'sandbox_only'])
+  assert.match(reply.body.message, /the key of the company that has made it/)
+  assert.deepEqual(await api.rows('select * from sandboxes'), before)
+})
+
+test('more than a page of them are removed in one round', async () => {
+  const client = await api.client()
+  const ids = []
+  for (let i = 0; i < 5; i += 1) ids.push((await make(client, { expiresIn: MINUTE_S })).id)
+  api.clock.advance(MINUTE_S)
+  await removeSandboxes(api.app, undefined, 2)
+  api.clock.advance(GRACE_S)
+  await removeSandboxes(api.app, undefined, 2)
+  const left = await api.rows('select from companies where id = any ($1::uuid[])', [ids])
+  assert.equal(left.length, 0)
+})
+
+test('they are made slowly from an address, and an IPv6 one counts with its /64', async () => {
+  const limited = await startApi({
+    RATE_LIMIT: '1000',
+    RATE_LIMIT_BURST: '1000',
+    TRUSTED_PROXIES: '127.0.0.1',
+  })
   const [one, other] = [await limited.client(), await limited.client()]
   const statuses = []
   for (let i = 0; i <= MAX_SANDBOXES; i += 1) {
-    const reply = await (i % 2 === 0 ? one : other).post(SANDBOX)
+    const headers = { 'X-Forwarded-For': `2001:db8:0:1::${i + 1}` }
+    const reply = await (i % 2 === 0 ? one : other).call('POST', SANDBOX, { headers })
     statuses.push(reply.status)
     if (reply.status === 429) assert.match(reply.headers.get('retry-after')!, /^\d+$/)
   }

@@ -5,8 +5,9 @@ import { type Client, payer, startApi } from '../../support/api.ts'
 import { openBanked } from '../../support/bank.ts'
 import { signIn } from '../../support/dashboard.ts'
 import { makeCharge } from '../../support/payments.ts'
+import { SANDBOX } from '../../support/sandboxes.ts'
 import { startSmtp } from '../../support/smtp.ts'
-import { start } from '../../support/withdrawals.ts'
+import { PATH, start } from '../../support/withdrawals.ts'
 
 const smtp = await startSmtp()
 const api = await startApi({ SMTP_URL: smtp.url, MAIL_FROM: 'oi@vintem.test' }, { local: false })
@@ -39,6 +40,31 @@ test('in production a sandbox company mails its own people and nobody else', asy
   await sendDueMails(api.app)
   const own = [client.company.email, 'dona@example.com', written]
   assert.deepEqual(recipients(), own.sort())
+})
+
+test('in production nobody gets mails of the sandboxes that a key makes, but people invited there', async () => {
+  const client = await api.client()
+  const victim = 'stranger@example.com'
+  assert.equal((await client.put('/company', { email: victim })).status, 200)
+  const reply = await client.post(SANDBOX)
+  const { id, apiKey } = reply.body.data
+  const call: Client['call'] = (method, path, options = {}) =>
+    api.call(method, path, { ...options, headers: { 'X-API-KEY': apiKey } })
+  await sendDueMails(api.app)
+  smtp.received.length = 0
+  const started = await call('POST', PATH, { json: { value: 5000 } })
+  assert.equal(started.status, 201, started.text)
+  const code = await call('POST', `/sandbox/withdraw/${started.body.data.withdrawId}/code`)
+  assert.equal(code.status, 201, code.text)
+  const link = { total: 4990, customer: payer({ email: victim }), notifyCustomer: true }
+  assert.equal((await call('POST', '/charge/payment-link', { json: link })).status, 201)
+  const other = await call('PUT', '/company', { json: { email: 'other@example.com' } })
+  assert.equal(other.status, 200, other.text)
+  const { person } = await signIn(api, { ...client.company, id }, { role: 'owner' })
+  const own = { ...link, customer: payer({ email: person.email }) }
+  assert.equal((await call('POST', '/charge/payment-link', { json: own })).status, 201)
+  await sendDueMails(api.app)
+  assert.deepEqual(recipients(), [person.email])
 })
 
 test('in production play money of a live company is not mailed to strangers, real money is', async () => {
