@@ -92,6 +92,11 @@ test('a secret is replaced by the steps of the page under load, and no request f
   t.diagnostic(
     `${load.answered()} requests, ${load.failed.length} failed, the slowest took ${load.slowest_ms().toFixed(0)} ms; the rotation ${took_min.toFixed(1)} min`,
   )
+  // What the server has said of a failure, and when.
+  const warned = /"level":("(warn|error|fatal)"|[456]0)/
+  for (const line of server.output().split('\n')) {
+    if (load.failed.length > 0 && warned.test(line)) t.diagnostic(line.slice(0, 600))
+  }
   assert.deepEqual(load.failed, [])
   assert.equal(readFileSync(present, 'utf8').trim(), NEXT)
 })
