@@ -565,10 +565,10 @@ export const secretFilesOf = (env: Environment = process.env): string[] => [
   ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
 ]
 
-/** The file that a secret key is read from. Null: it is in the environment itself. */
+/** The file that a secret key is read from, which may be .env. Null: the environment has it. */
 export function secretKeyFile({ dataDir }: Config, isNext: boolean): string | null {
   const name = isNext ? 'SECRET_KEY_NEXT' : 'SECRET_KEY'
-  if (process.env[name]) return null
+  if (process.env[name]) return fromFile.includes(name) ? resolve('.env') : null
   const local = isNext ? join(dataDir, NEXT_SECRET) : localSecretPath(dataDir)
   return resolve(process.env[`${name}_FILE`] || local)
 }
