@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { build as buildCli } from '../scripts/cli/build.ts'
 import { PACKAGES, packInto, release, VERSION } from '../scripts/release.ts'
 import { build } from '../scripts/vintem/build.ts'
 import { temporaryFolder } from './support/process.ts'
@@ -42,6 +43,26 @@ test('each bundled package has its licence beside it, and nothing is left to ins
   for (const path of Object.values(manifest.imports as Record<string, string>)) read(path)
   for (const path of globSync('dist/*.js', { cwd: folder }))
     assert.doesNotMatch(read(path), /(from|import\()\s*["'](?!node:|\.)[a-z@][^"']*["']/, path)
+})
+
+test('each bundled file has a map to sources that are in the repository', async () => {
+  for (const make of [build, buildCli]) {
+    const folder = temporaryFolder()
+    await make(folder)
+    const files = globSync('dist/*.js', { cwd: folder })
+    assert.ok(files.includes('dist/main.js'))
+    const sources = files.flatMap((file) => {
+      const [, name] = /\/\/# sourceMappingURL=(\S+)\n$/.exec(
+        readFileSync(join(folder, file), 'utf8'),
+      )!
+      assert.equal(`dist/${name}`, `${file}.map`)
+      const map = JSON.parse(readFileSync(join(folder, `${file}.map`), 'utf8'))
+      return (map.sources as string[]).map((source) => join('dist', source))
+    })
+    assert.ok(sources.includes('src/cli/client/main.ts') || sources.includes('src/cli/main.ts'))
+    const gone = sources.filter((source) => !existsSync(join(import.meta.dirname, '..', source)))
+    assert.deepEqual(gone, [])
+  }
 })
 
 test('a Node that is too old is refused in one line', async () => {

@@ -25,6 +25,8 @@ const ALL = ['test/**/*.test.ts', 'src/**/*.test.ts', 'packages/*/src/*.test.ts'
 /** Files that `npm test` leaves out. In others it leaves out some tests, see support/long.ts. */
 const LONG = ['test/**/*.long.test.ts', 'src/**/*.long.test.ts']
 const BROWSER = 'test/browser/*.test.ts'
+/** Files that install the programs of others, which may take most of an hour. */
+const ECOSYSTEM = 'test/ecosystem'
 /**
  * Files that wait most of the time, do without the service, or look at the time and memory of their
  * process: each has one of its own.
@@ -251,9 +253,10 @@ async function runTests(url: string): Promise<boolean> {
   process.env.VINTEM_TEST_DATABASE = url
   process.env.NODE_COMPILE_CACHE = compiled
   if (process.env.TEST_TIMES) process.env.VINTEM_TEST_TIMES = join(dataDir, 'times')
-  const timeout = Number(process.env.TEST_TIMEOUT_MS ?? 600_000)
   // What a test that failed has left open must not keep the others from being reported.
   const files = filesToRun()
+  const isInstalling = files.some((file) => file.startsWith(resolve(ECOSYSTEM)))
+  const timeout = Number(process.env.TEST_TIMEOUT_MS ?? (isInstalling ? 3_600_000 : 600_000))
   const execArgv = ['--import', TIMES]
   if (process.env.TEST_STATEMENTS) execArgv.push('--import', RECORDER)
   const events = run({ files, concurrency: AT_ONCE, timeout, forceExit: true, execArgv })

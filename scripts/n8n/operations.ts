@@ -7,16 +7,6 @@ import { EVENT_REFERENCE } from '../../src/http/openapi/webhooks.ts'
 import { openApiDocument } from '../../src/http/openapi.ts'
 import { METHODS } from '../client/names.ts'
 
-/** What is of no use in a workflow, or done by the trigger. */
-const LEFT_OUT = [
-  'company',
-  'deliveries',
-  'reminders',
-  'requests',
-  'sandbox',
-  'versions',
-  'webhooks',
-]
 /** Choose a page or a file, which n8n does by itself, or wait, which the trigger does. */
 const NOT_ASKED = ['limit', 'after', 'wait', 'format', 'dialect']
 
@@ -60,7 +50,7 @@ export const titleOf = (name: string): string =>
     .map((word) => SPELLED[word] ?? word[0]!.toUpperCase() + word.slice(1))
     .join(' ')
 
-const singular = (name: string): string => name.replace(/s$/, '')
+const singular = (name: string): string => name.replace(/ies$/, 'y').replace(/s$/, '')
 
 /** The operations of the node, from the OpenAPI document. */
 export function operationsOfNode(): Operation[] {
@@ -98,7 +88,6 @@ export function operationsOfNode(): Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).flatMap(([method, raw]) => {
       const [resources, name] = METHODS[raw.operationId]!
-      if (LEFT_OUT.includes(resources)) return []
       const body = raw.requestBody?.content['application/json'].schema
       const given = (raw.parameters ?? []).filter((one) => ['path', 'query'].includes(one.in))
       const parameters = [

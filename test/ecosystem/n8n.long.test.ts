@@ -67,6 +67,9 @@ const MORE_THAN_A_PAGE = 1001
 
 /** Operations of most resources, each with what the one before has given. */
 const TOUR = [
+  step('Company', 'company', 'get', {}),
+  step('Reminders', 'reminder', 'get', {}),
+  step('Clock', 'sandbox', 'clock', {}),
   step('Product', 'product', 'create', {
     name: 'Aula',
     description: 'Uma por semana',
@@ -266,6 +269,6 @@ test('n8n uses the package', { skip: missing }, async (t) => {
 
   const manifest = readFileSync(join(programs, 'node_modules/n8n/package.json'), 'utf8')
   t.diagnostic(
-    `ECOSYSTEM n8n ${JSON.parse(manifest).version}: operations of 9 resources; a payment starts a workflow once, by webhook, by the feed alone, and after n8n was killed; a forged webhook is refused`,
+    `ECOSYSTEM n8n ${JSON.parse(manifest).version}: operations of 12 resources; a payment starts a workflow once, by webhook, by the feed alone, and after n8n was killed; a forged webhook is refused`,
   )
 })

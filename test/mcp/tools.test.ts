@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { before, test } from 'node:test'
 import { SCOPES, type Scope } from '../../src/core/companies/rules.ts'
-import { isWriting } from '../../src/mcp/tool.ts'
+import { isWriting, PAGE, PERIOD, WITH_CODES } from '../../src/mcp/tool.ts'
 import { TOOLS } from '../../src/mcp/tools/all.ts'
 import { type Agent, connectAgent } from '../support/agents.ts'
 import { type Client, payer, startApi } from '../support/api.ts'
@@ -148,7 +148,7 @@ const TRIES: Record<string, Try> = {
   list_subscriptions: {
     args: async () => {
       await makeSubscription(company)
-      return { authStatus: 'CREATED', isTemplate: false }
+      return { status: 'CREATED', isTemplate: false }
     },
     check: ({ subscriptions }) => assert.ok(subscriptions.some(({ value }: Any) => value === 1990)),
   },
@@ -337,13 +337,47 @@ test('a record is named by `id` alone, and periods and moments have one form', a
   const { entries } = await agent!.data('list_statement', days)
   assert.ok(entries.length > 0)
   const none = { from: '2026-08-22', to: '2026-08-22' }
-  assert.deepEqual((await agent!.data('list_statement', none)).entries, [])
-  const lists = ['find_charges', 'list_statement', 'list_figures', 'list_events', 'list_customers']
-  for (const name of lists) {
-    const text = JSON.stringify(await agent!.data(name))
-    const moments = [...text.matchAll(/"\w+(?:At|Date)":"([^"]+)"/g)].map(([, moment]) => moment!)
+  await makePaid(api, company, 1990)
+  const lists = { list_statement: 'entries', find_charges: 'charges', list_events: 'events' }
+  for (const [name, list] of Object.entries(lists)) {
+    assert.ok((await agent!.data(name, days))[list].length > 0, name)
+    assert.deepEqual((await agent!.data(name, none))[list], [], name)
+  }
+  for (const [period, found] of [[days, true] as const, [none, false] as const]) {
+    const { charges } = await agent!.data('find_charges', { ...period, when: 'paid' })
+    assert.equal(charges.length > 0, found)
+    assert.ok(charges.every(({ paymentDate }: Any) => paymentDate))
+  }
+})
+
+/** Names of one list that mean the same as a name that others have. */
+const OTHER_NAMES = /^\w+(From|To|Since|Until|Status|Limit|After)$/
+
+test('the arguments of lists have one name for one thing', () => {
+  const known = Object.keys({ ...PERIOD, ...PAGE, ...WITH_CODES })
+  for (const { name, input } of TOOLS.filter((tool) => /^(find|list)_/.test(tool.name))) {
+    const others = Object.keys(input.properties).filter((one) => !known.includes(one))
+    // A charge has two: whether it can be paid, and what became of its payment.
+    const wrong = others.filter((one) => OTHER_NAMES.test(one) && one !== 'paymentStatus')
+    assert.deepEqual(wrong, [], name)
+  }
+})
+
+test('every moment in an answer is in UTC, and every day has the same form', async () => {
+  for (const { name } of TOOLS.filter((tool) => !isWriting(tool))) {
+    const { text: sentence, json } = await agent!.call(name, await TRIES[name]!.args())
+    const text = JSON.stringify([sentence, json])
+    const dates = [...text.matchAll(/"(\d{4}-\d\d-\d\d[^"]*)"/g)].map(([, date]) => date!)
+    const wrong = dates.filter((date) => {
+      const moment = new Date(date).toISOString()
+      return date !== moment && date !== moment.slice(0, 10)
+    })
+    assert.deepEqual(wrong, [], name)
+    assert.doesNotMatch(text, /\b\d\d\/\d\d(\/\d{4})?\b/, name)
+    // In sentences too, a moment ends with the letter of UTC.
+    const moments = text.match(/\d{4}-\d\d-\d\dT[\d:.]+(?!Z)[^\d:.]/g) ?? []
     assert.deepEqual(
-      moments.filter((moment) => moment !== new Date(moment).toISOString()),
+      moments.filter((moment) => !moment.endsWith('Z')),
       [],
       name,
     )

@@ -321,7 +321,7 @@ export async function findEvent(tx: Tx, companyId: Uuid, id: Uuid): Promise<Writ
  * in halves, because both only grow. Requests that run side by side may swap a few, so it should be
  * asked with some time to spare.
  */
-export async function findIdAt(tx: Tx, companyId: Uuid, at: Date): Promise<Uuid | null> {
+async function findIdAt(tx: Tx, companyId: Uuid, at: Date): Promise<Uuid | null> {
   const [ends] = await tx.query<Row & { first: Uuid | null; last: Uuid }>({
     text: `select (select id from events where company_id = $1 order by id limit 1) as first,
              (select id from events where company_id = $1 order by id desc limit 1) as last`,
@@ -341,4 +341,19 @@ export async function findIdAt(tx: Tx, companyId: Uuid, at: Date): Promise<Uuid 
     else high = middle
   }
   return lowestIdAt(new Date(low))
+}
+
+/** Requests that run side by side may write events a little out of order. */
+const SPARE_MS = 600_000
+
+/** The ids between which the events of a period are, so that nobody has to look at all. */
+export async function eventPeriod(
+  tx: Tx,
+  companyId: Uuid,
+  { from, to }: Pick<Period, 'from' | 'to'>,
+): Promise<Period> {
+  const near = (at: Date | null, spare_ms: number) =>
+    at && findIdAt(tx, companyId, new Date(at.getTime() + spare_ms))
+  const [firstId, beforeId] = await Promise.all([near(from, -SPARE_MS), near(to, SPARE_MS)])
+  return { from, to, firstId, beforeId }
 }

@@ -32,6 +32,7 @@ import {
   onceOf,
   PAGE,
   PAGE_SIZE,
+  PERIOD,
   pick,
   type Tool,
   tool,
@@ -89,8 +90,14 @@ export function showToAgent({ app, company }: Caller, charge: Charge): Static<ty
 
 export const ChargeId = Id('The id of the charge, charge_…')
 
-const { status, paymentStatus, kind, createdFrom, createdTo, paidFrom, paidTo } =
-  SummaryQuery.properties
+const { status, paymentStatus, kind } = SummaryQuery.properties
+const WHEN = ['created', 'paid'] as const
+
+/** A period as the search takes it. */
+const periodOf = (when: (typeof WHEN)[number], { from, to }: { from?: string; to?: string }) =>
+  when === 'paid'
+    ? { ...(from && { paidFrom: from }), ...(to && { paidTo: to }) }
+    : { ...(from && { createdFrom: from }), ...(to && { createdTo: to }) }
 
 const findTool = tool({
   name: 'find_charges',
@@ -114,10 +121,13 @@ const findTool = tool({
     status,
     paymentStatus,
     kind,
-    createdFrom,
-    createdTo,
-    paidFrom,
-    paidTo,
+    ...PERIOD,
+    when: Type.Optional(
+      Type.Enum([...WHEN], {
+        default: 'created',
+        description: 'What happened to a charge between `from` and `to`',
+      }),
+    ),
     ...WITH_CODES,
     ...PAGE,
   }),
@@ -128,8 +138,10 @@ const findTool = tool({
     charges: Type.Array(ListedCharge),
     next: Next,
   }),
-  async run(caller, { text = '', as, limit = PAGE_SIZE, after, withCodes, ...filters }) {
+  async run(caller, { text = '', as, limit = PAGE_SIZE, after, withCodes, ...asked }) {
     const { app, company } = caller
+    const { from: _from, to: _to, when = 'created', ...others } = asked
+    const filters = { ...others, ...periodOf(when, asked) }
     const start = after === undefined ? null : fromPublic('charge', after)
     if (after !== undefined && start === null) throw invalid('after: must be the `next` of a page')
     const now = app.clock.now()

@@ -1,9 +1,12 @@
 import Type, { type Static } from 'typebox'
-import { EventView, FeedQuery } from '../../core/feed/view.ts'
+import { eventPeriod, listNewest } from '../../core/feed/store.ts'
+import { EventView, FeedQuery, showEvent } from '../../core/feed/view.ts'
 import { RequestQuery, RequestView } from '../../core/request-log/view.ts'
-import { count, Next, omit, PAGE, PERIOD, queryOf, type Tool, tool } from '../tool.ts'
-
-type Event = Static<typeof EventView>
+import { showAll } from '../../http/lists.ts'
+import { fromPublic, toPublic } from '../../lib/ids.ts'
+import { invalid } from '../../lib/problems.ts'
+import { endOfPeriod, startOfPeriod } from '../../pix/local-time.ts'
+import { count, Next, omit, PAGE, PAGE_SIZE, PERIOD, queryOf, type Tool, tool } from '../tool.ts'
 
 const AgentEvent = Type.Object({
   ...omit(EventView.properties, ['redelivery']),
@@ -15,13 +18,21 @@ const eventsTool = tool({
   name: 'list_events',
   title: 'List events',
   description:
-    'What has happened, newest first, with the body that webhooks get: charges, payments, subscriptions, disputes, withdrawals. webhook_health says what has not arrived.',
+    'What has happened, newest first, with the body that webhooks get: charges, payments, subscriptions, disputes, withdrawals. webhook_health says what has not arrived. If few are of a type, a page may be empty although there is a `next`.',
   scope: 'webhooks:read',
-  input: Type.Object({ type: FeedQuery.properties.type, ...PAGE }),
+  input: Type.Object({ type: FeedQuery.properties.type, ...PERIOD, ...PAGE }),
   output: Type.Object({ events: Type.Array(AgentEvent), next: Next }),
-  async run({ operate }, args) {
-    const asked = { query: queryOf({ ...args, order: 'newest' }) }
-    const { data: events, next } = await operate<Event[]>('listEvents', asked)
+  async run({ app, company }, { type = null, from, to, limit = PAGE_SIZE, after }) {
+    const start = after === undefined ? null : fromPublic('evt', after)
+    if (after !== undefined && start === null) throw invalid('after: must be the `next` of a page')
+    const period = await eventPeriod(app.db, company.id, {
+      from: from === undefined ? null : startOfPeriod(from),
+      to: to === undefined ? null : endOfPeriod(to),
+    })
+    const wanted = { limit, after: start, type, period }
+    const found = await listNewest(app.db, company.id, wanted)
+    const events = await showAll(company.id, found.events, showEvent)
+    const next = found.next && toPublic('evt', found.next)
     return { text: `${count(events.length, 'event')}.`, data: { events, next } }
   },
 })

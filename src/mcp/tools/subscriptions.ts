@@ -74,7 +74,10 @@ const listTool = tool({
   description: 'Subscriptions by Pix Automático and the links to them, newest first.',
   scope: 'payments:read',
   input: Type.Object({
-    authStatus: Type.Optional(RecurrenceView.properties.recurrenceAuthStatus),
+    status: Type.Optional({
+      ...RecurrenceView.properties.recurrenceAuthStatus,
+      description: 'The `recurrenceAuthStatus` of an answer: what became of the agreement',
+    }),
     isTemplate: Type.Optional(
       Type.Boolean({ description: 'Only links through which payers subscribe, or none of them' }),
     ),
@@ -83,7 +86,7 @@ const listTool = tool({
   }),
   output: Type.Object({ subscriptions: Type.Array(ListedSubscription), next: Next }),
   async run(caller, { withCodes, limit = PAGE_SIZE, after, ...filters }) {
-    const { authStatus = null, isTemplate = null } = filters
+    const { status: authStatus = null, isTemplate = null } = filters
     const { app, company } = caller
     const from = after === undefined ? null : fromPublic('rec', after)
     if (after !== undefined && from === null) throw invalid('after: must be the `next` of a page')

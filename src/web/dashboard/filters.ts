@@ -1,6 +1,3 @@
-import { findIdAt, type Period } from '../../core/feed/store.ts'
-import type { Tx } from '../../db/database.ts'
-import type { Uuid } from '../../lib/ids.ts'
 import {
   endOfPeriod,
   formatDay,
@@ -123,15 +120,4 @@ export function readSpan({ from = '', to = '' }: { from?: string; to?: string })
     from: isLocalDate(from) ? startOfPeriod(from) : readMinute(from),
     to: isLocalDate(to) ? endOfPeriod(to) : readMinute(to),
   }
-}
-
-/** Requests that run side by side may write events a little out of order. */
-const SPARE_MS = 10 * MINUTE_MS
-
-/** The ids between which the events of a period are, so that nobody has to look at all. */
-export async function eventPeriod(tx: Tx, companyId: Uuid, { from, to }: Span): Promise<Period> {
-  const near = (at: Date | null, spare_ms: number) =>
-    at && findIdAt(tx, companyId, new Date(at.getTime() + spare_ms))
-  const [firstId, beforeId] = await Promise.all([near(from, -SPARE_MS), near(to, SPARE_MS)])
-  return { from, to, firstId, beforeId }
 }

@@ -34,7 +34,7 @@ type Cursor = { cursor?: string }
 
 /**
  * Reads the feed and starts a workflow for each event, one reader at a time. The cursor moves
- * before an event is emitted, because n8n stores it when it is told to emit.
+ * before an event is emitted, because n8n stores it when it is told to emit, and at no other time.
  */
 export class FeedReader {
   #isReading = false
