@@ -565,10 +565,10 @@ export const secretFilesOf = (env: Environment = process.env): string[] => [
   ...NAMES.filter((name) => name.endsWith('_FILE')).flatMap((name) => env[name] ?? []),
 ]
 
-/** The file that the secret key is read from. Null: it is in the environment itself. */
+/** The file that the secret key is read from, which may be .env. Null: the environment has it. */
 export function secretKeyFile({ dataDir }: Pick<Config, 'dataDir'>): string | null {
   const { SECRET_KEY, SECRET_KEY_FILE } = process.env
-  if (SECRET_KEY) return null
+  if (SECRET_KEY) return fromFile.includes('SECRET_KEY') ? resolve('.env') : null
   return SECRET_KEY_FILE ? resolve(SECRET_KEY_FILE) : localSecretPath(dataDir)
 }
 

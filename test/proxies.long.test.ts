@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { request as open } from 'node:https'
-import { connect } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
 import { join } from 'node:path'
 import { after, type TestContext, test } from 'node:test'
 import { formTokenOf } from '../src/core/people/sessions.ts'
@@ -86,13 +87,25 @@ async function makeCertificate(folder: string): Promise<{ cert: string; key: str
   return files
 }
 
-async function startNginx(upstream: string): Promise<Proxy> {
+/** The changes of docs/operating.md for two servers, if there are two. */
+const upstreamsOf = (file: 'nginx.conf' | 'Caddyfile', servers: string[]): [string, string][] => {
+  if (servers.length === 1) return [['127.0.0.1:3000', servers[0]!]]
+  const named = servers.map((server, n): [string, string] => [`db${n + 1}.internal:3000`, server])
+  return file === 'Caddyfile'
+    ? [
+        ['127.0.0.1:3000', servers.join(' ')],
+        ['#2 ', ''],
+      ]
+    : [['    server 127.0.0.1:3000;\n', ''], ['#2 ', ''], ...named]
+}
+
+async function startNginx(...upstreams: string[]): Promise<Proxy> {
   const folder = temporaryFolder()
   const { cert, key } = await makeCertificate(folder)
   const [port, plainPort] = [await freePort(), await freePort()]
   const live = `/etc/letsencrypt/live/${NAME}`
   const site = adapt('nginx.conf', [
-    ['127.0.0.1:3000', upstream],
+    ...upstreamsOf('nginx.conf', upstreams),
     ['listen 80;', `listen 127.0.0.1:${plainPort};`],
     ['listen 443 ssl http2;', `listen 127.0.0.1:${port} ssl http2;`],
     ['    listen [::]:80;\n', ''],
@@ -119,12 +132,12 @@ async function startNginx(upstream: string): Promise<Proxy> {
   return { port, plainPort }
 }
 
-async function startCaddy(upstream: string): Promise<Proxy> {
+async function startCaddy(...upstreams: string[]): Promise<Proxy> {
   const folder = temporaryFolder()
   const { cert, key } = await makeCertificate(folder)
   const [port, plainPort] = [await freePort(), await freePort()]
   const site = adapt('Caddyfile', [
-    ['127.0.0.1:3000', upstream],
+    ...upstreamsOf('Caddyfile', upstreams),
     ['\n{\n', `\n{\n\tadmin off\n\thttp_port ${plainPort}\n\thttps_port ${port}\n`],
     [`\n${NAME} {\n`, `\n${NAME} {\n\ttls ${cert} ${key}\n\tbind 127.0.0.1\n`],
   ])
@@ -163,7 +176,7 @@ function askProxy(
   })
 }
 
-const PROXIES: Record<string, (upstream: string) => Promise<Proxy>> = {
+const PROXIES: Record<string, (...upstreams: string[]) => Promise<Proxy>> = {
   nginx: startNginx,
   caddy: startCaddy,
 }
@@ -188,6 +201,68 @@ for (const [program, start] of Object.entries(PROXIES)) {
     const path = new URL(banked.callback).pathname
     const { text } = await askProxy(proxy, path, asked)
     assert.match(text, /client_certificate_required|certificate is missing/)
+  })
+}
+
+/** A server that is lost in the middle of each request, of which it counts those that write. */
+async function startDying() {
+  const state = { isReady: true, written: 0 }
+  const server = createServer((request, reply) => {
+    if (request.url === '/ready') {
+      reply.statusCode = state.isReady ? 200 : 503
+      return reply.end()
+    }
+    if (request.method === 'POST') state.written += 1
+    request.resume().on('end', () => request.socket.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const close = async () => {
+    server.close()
+    server.closeAllConnections()
+  }
+  after(close)
+  return { state, close, host: `127.0.0.1:${(server.address() as AddressInfo).port}` }
+}
+
+for (const [program, start] of Object.entries(PROXIES)) {
+  const skip = has(program) ? false : `${program} is not installed: apt-get install ${program}`
+  test(`${program} before two servers goes on with one, and repeats nothing that may be done`, {
+    skip,
+  }, async () => {
+    const api = await startApi({ TRUSTED_PROXIES })
+    const client = await api.client()
+    const dying = await startDying()
+    const proxy = await start(dying.host, new URL(api.url).host)
+    const headers = { 'X-API-KEY': client.key, 'Content-Type': 'application/json' }
+    const sell = async () => {
+      const body = JSON.stringify({ amount: 1000, customer: payer() })
+      return (await askProxy(proxy, '/charge/pix', { method: 'POST', headers, body })).status
+    }
+    const countCharges = async () => (await api.rows('select from charges')).length
+
+    // Until the other is asked, and has ended the connection.
+    await until('a request was lost', async () => {
+      assert.ok([201, 502, 504].includes(await sell()))
+      return dying.state.written > 0
+    })
+    const statuses: number[] = []
+    const [before, lost] = [await countCharges(), dying.state.written]
+    for (let n = 0; n < 20; n++) statuses.push(await sell())
+    const sold = statuses.filter((status) => status === 201).length
+    assert.equal(await countCharges(), before + sold, 'a charge for each that was told of one')
+    assert.equal(dying.state.written - lost, 20 - sold, 'none was sent twice')
+    assert.equal((await askProxy(proxy, '/health')).status, 200, 'what changes nothing is')
+
+    if (program === 'caddy') {
+      dying.state.isReady = false
+      await until('it is left out', async () => {
+        const written = dying.state.written
+        for (let n = 0; n < 6; n++) await sell()
+        return dying.state.written === written
+      })
+    }
+    await dying.close()
+    for (let n = 0; n < 20; n++) assert.equal(await sell(), 201)
   })
 }
 
@@ -292,13 +367,20 @@ const UNITS = ['vintem.service', 'vintem-backup.service', 'vintem-backup.timer']
 const noSystemd = !has('systemd-analyze') && 'systemd-analyze is not installed'
 
 test('the units of systemd have no mistake', { skip: noSystemd }, () => {
-  const files = UNITS.map((unit) => join(DEPLOY, 'systemd', unit))
-  const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
-    encoding: 'utf8',
-  })
-  // Other units of this machine are read too.
-  assert.deepEqual(
-    stderr.split('\n').filter((line) => line.includes('vintem')),
-    [],
-  )
+  // As they are, and with what the npm package takes in addition.
+  for (const more of [[], ['npm-package']]) {
+    const folder = temporaryFolder()
+    for (const unit of UNITS) cpSync(join(DEPLOY, 'systemd', unit), join(folder, unit))
+    for (const name of more) cpSync(join(DEPLOY, 'systemd', name), folder, { recursive: true })
+    const files = UNITS.map((unit) => join(folder, unit))
+    const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
+      encoding: 'utf8',
+      // The colon: and those of this machine, which are read too.
+      env: { ...process.env, SYSTEMD_UNIT_PATH: `${folder}:` },
+    })
+    assert.deepEqual(
+      stderr.split('\n').filter((line) => line.includes('vintem')),
+      [],
+    )
+  }
 })

@@ -6,6 +6,8 @@ import {
   findBackups,
   findFormerSecrets,
   findSecretKeyId,
+  findUnsavedSecret,
+  notSaved,
   requirePlaces,
   secretFault,
 } from '../core/installation.ts'
@@ -301,6 +303,8 @@ async function inspectBackup(db: Database, { local }: Config): Promise<Finding> 
   const isNew = !(await hasColumn(db, 'installation', 'backed_up_at'))
   const { backedUpAt } = isNew ? { backedUpAt: null } : await findBackups(db)
   const how = 'Run vintem backup once a day, and try it with vintem restore --verify.'
+  const unsaved = isNew ? null : await findUnsavedSecret(db)
+  if (unsaved) return ['warning', notSaved(unsaved)]
   if (!backedUpAt) return [local ? 'ok' : 'warning', `There is no backup. ${how}`]
   const age_h = Math.floor((systemClock.now().getTime() - backedUpAt.getTime()) / HOUR_MS)
   const detail = `The last backup is of ${backedUpAt.toISOString()}.`

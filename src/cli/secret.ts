@@ -1,5 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type FormerSecret, findFormerSecrets } from '../core/installation.ts'
+import {
+  type FormerSecret,
+  findFormerSecrets,
+  findUnsavedSecret,
+  notSaved,
+} from '../core/installation.ts'
 import {
   countSealed,
   type Progress,
@@ -54,7 +59,9 @@ function describeRotated({ former, present, resealed, unreadable }: Rotated): st
   return (
     `${resealed} rows were sealed again. Nothing is sealed with ${former} any more: it can go.\n${lost}` +
     `On each server set SECRET_KEY to what is in SECRET_KEY_NEXT (${present}), leave SECRET_KEY_NEXT\n` +
-    'out, and start it again. Keep the former secret only for as long as you keep backups of before.\n'
+    'out, and start it again by "vintem restart". Then show the copy of it that you have saved, because\n' +
+    'no backup is made before: vintem backup FILE … --secret-copy COPY. Keep the former secret only\n' +
+    'for as long as you keep backups of before.\n'
   )
 }
 
@@ -68,8 +75,9 @@ const status: Command = {
 }
 
 async function readStatus({ databases, vault }: Session) {
-  const [formers, followers, sealed] = await Promise.all([
+  const [formers, unsaved, followers, sealed] = await Promise.all([
     findFormerSecrets(databases[0]!),
+    findUnsavedSecret(databases[0]!),
     listFollowers(databases[0]!),
     countSealed(databases),
   ])
@@ -106,7 +114,8 @@ async function readStatus({ databases, vault }: Session) {
       envelopes: Number(envelopes),
     })),
   }
-  return { json, text: heading + rest }
+  const notice = unsaved === null ? '' : `\n${notSaved(unsaved)}\n`
+  return { json, text: heading + rest + notice }
 }
 
 type Known = {

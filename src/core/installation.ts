@@ -93,6 +93,16 @@ export async function findBackups(tx: Tx): Promise<Backups> {
   return row ?? { backedUpAt: null, savedSecretKeyId: null }
 }
 
+/** The present secret, if it has replaced the one of which a copy was shown. Null: all is well. */
+export async function findUnsavedSecret(tx: Tx): Promise<string | null> {
+  const [{ savedSecretKeyId }, present] = await Promise.all([findBackups(tx), findSecretKeyId(tx)])
+  return savedSecretKeyId === null || savedSecretKeyId === present ? null : present
+}
+
+/** What is to be said about such a secret. */
+export const notSaved = (keyId: string): string =>
+  `No copy of the secret key ${keyId} was shown since it is in use, so backups are refused. Show it once: vintem backup FILE … --secret-copy COPY.`
+
 export async function noteBackup(tx: Tx, at: Date): Promise<void> {
   await tx.query({
     text: 'update installation set backed_up_at = greatest(backed_up_at, $1)',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { LATEST } from '../../src/versions/history.ts'
 import { prepare } from '../api/every-route.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked } from '../support/bank.ts'
-import { hostedVintemIn } from '../support/cli.ts'
+import { hostedVintemIn, vintemIn } from '../support/cli.ts'
 import { emptyDatabase } from '../support/database.ts'
 import { secretOf } from '../support/process.ts'
 import { copySecret, makeAgeKeys } from './keys.ts'
@@ -162,6 +162,16 @@ test('a backup is refused without encryption, and until a copy of the secret was
   const own = { ...source, SECRET_KEY: '', SECRET_KEY_FILE: secretCopy }
   const same = ['backup', nextFile(), ...withKeys, '--secret-copy', secretCopy]
   assert.match((await vintem(same, own)).stderr, /this is the secret key itself, or beside it/)
+  const folder = join(home, 'with-env')
+  mkdirSync(folder)
+  writeFileSync(join(folder, '.env'), `SECRET_KEY=${SECRET_KEY}\n`)
+  const { SECRET_KEY: _, ...rest } = source
+  const copyIn = (place: string) => ['--secret-copy', copySecret(place, SECRET_KEY)]
+  const inFolder = (...options: string[]) =>
+    vintemIn(folder)(['backup', nextFile(), ...withKeys, ...options], rest)
+  const beside = await inFolder(...copyIn(folder))
+  assert.match(beside.stderr, /this is the secret key itself, or beside it/)
+  assert.match((await inFolder(...copyIn(home))).stdout, /is on the same disk as the secret key/)
 
   await backUp()
   const next = await vintem(['backup', nextFile(), ...withKeys], source)

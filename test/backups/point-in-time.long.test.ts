@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
-import { chmodSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, existsSync } from 'node:fs'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import { setTimeout as pause } from 'node:timers/promises'
-import { openCluster, readPassword } from '../../src/db/embedded/cluster.ts'
+import { promisify } from 'node:util'
+import {
+  type Cluster,
+  openCluster,
+  readPassword,
+  spawnProgram,
+} from '../../src/db/embedded/cluster.ts'
 import { stopPostmaster } from '../../src/db/embedded/postmaster.ts'
+import { postgresBin } from '../patroni/packages.ts'
 import { caller, payer } from '../support/api.ts'
 import { vintemIn } from '../support/cli.ts'
 import { freePort, secretOf, startServer, temporaryFolder } from '../support/process.ts'
@@ -36,13 +45,49 @@ after(async () => {
   }
 })
 
+/** Debian's programs have pg_basebackup, as in the drill of the page. Ours do not. */
+const bin = postgresBin()
+const hasBaseBackup = bin !== undefined && existsSync(join(bin, 'pg_basebackup'))
+
+/** Makes a cluster anew with Debian's initdb, because pg_basebackup is of its version. */
+async function asDebian(cluster: Cluster): Promise<Cluster> {
+  const { directory, passwordFile } = cluster
+  const debian = { ...cluster, bin: bin! }
+  await rm(directory, { recursive: true })
+  await mkdir(directory, { mode: 0o700 })
+  await give(directory, cluster)
+  const how = ['-U', 'vintem', '-A', 'scram-sha-256', '--encoding=UTF8', '--locale=C.UTF-8']
+  const args = (...places: string[]) => ['-D', places[0]!, `--pwfile=${places[1]}`, ...how]
+  const initdb = spawnProgram(debian, 'initdb', [directory, passwordFile], args)
+  const [code] = await once(initdb, 'close')
+  assert.equal(code, 0, 'initdb')
+  return debian
+}
+
 async function makeServer(place: string): Promise<Replica> {
-  const cluster = await openCluster(join(home, place), ARCHIVING)
+  const ours = await openCluster(join(home, place), ARCHIVING)
+  const cluster = hasBaseBackup ? await asDebian(ours) : ours
   const port = await freePort()
   const url = `postgres://vintem:${readPassword(cluster)}@127.0.0.1:${port}/vintem`
   const server: Replica = { cluster, url, port, process: null }
   servers.push(server)
   return server
+}
+
+/** Step 2 of the drill. */
+async function baseBackup({ cluster, port }: Replica, to: Cluster): Promise<void> {
+  await mkdir(to.directory, { mode: 0o700 })
+  await give(to.directory, cluster)
+  const { uid, gid } = cluster.account ?? {}
+  const as = uid === undefined ? {} : { uid, gid }
+  const where = ['-h', '127.0.0.1', '-p', String(port), '-U', 'vintem']
+  const how = ['--pgdata', to.directory, '--checkpoint', 'fast']
+  const env = { PGPASSWORD: readPassword(cluster) }
+  await promisify(execFile)(join(bin!, 'pg_basebackup'), [...how, ...where], {
+    ...as,
+    env,
+    cwd: '/',
+  })
 }
 
 /** A server of PostgreSQL with the files of another, which recovers by the archive. */
@@ -54,13 +99,14 @@ async function makeCopy(of: Replica, place: string): Promise<Replica> {
   const port = await freePort()
   const url = of.url.replace(/:\d+\//, `:${port}/`)
   const cluster = { ...of.cluster, dataDir, directory, log }
-  await copyServer(of, cluster)
+  await (hasBaseBackup ? baseBackup(of, cluster) : copyServer(of, cluster))
   const server: Replica = { cluster, url, port, process: null }
   servers.push(server)
   return server
 }
 
 test('a database that was recovered to a moment serves from there, and knows what clients know of later', async (t) => {
+  t.diagnostic(hasBaseBackup ? `pg_basebackup of ${bin}` : 'a copy between start and stop')
   const first = await makeServer('first')
   await mkdir(archive, { mode: 0o700 })
   await give(archive, first.cluster)

@@ -12,7 +12,7 @@ import type { Scene } from './scene.ts'
 import { read } from './stored.ts'
 import { partOf } from './table.ts'
 
-/** Two promotions with every test run; `npm run test:faults` asks for more. */
+/** Two promotions; `npm run test:faults` asks for more. */
 const { SEED = '1', FAILOVERS = '2', LOAD = '150' } = process.env
 
 const replicas = await startReplicas()

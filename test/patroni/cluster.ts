@@ -40,6 +40,8 @@ export type PatroniCluster = {
   url: string
   /** The address of haproxy, which leads to the primary. */
   proxyUrl: string
+  /** Makes a database on the leader as docs/operating.md does for a restore; gives its address. */
+  makeDatabase(name: string): Promise<string>
   primary(): Promise<Name>
   other(name: Name): Name
   /** Waits until one is the primary, and the other its synchronous standby. */
@@ -193,11 +195,17 @@ export async function startPatroni(): Promise<PatroniCluster> {
   )
   launch('haproxy', '/usr/sbin/haproxy', ['-db', '-f', proxy])
   const hosts = DATABASES.map((name) => `${MACHINES[name]}:5432`).join(',')
-  const urlOf = (place: string) => `postgres://vintem:${PASSWORDS.VINTEM_PASSWORD}@${place}/vintem`
+  const urlOf = (place: string, database = 'vintem') =>
+    `postgres://vintem:${PASSWORDS.VINTEM_PASSWORD}@${place}/${database}`
   const other = (name: Name): Name => (name === 'db1' ? 'db2' : 'db1')
   return {
     url: urlOf(hosts),
     proxyUrl: urlOf(`${MACHINES.witness}:5000`),
+    async makeDatabase(database) {
+      const args = ['-h', join(folder, await primary()), '-O', 'vintem', database]
+      await run(join(postgresBin()!, 'createdb'), args, { ...account, cwd: folder })
+      return urlOf(hosts, database)
+    },
     primary,
     other,
     whole,

@@ -145,6 +145,11 @@ async function walk(): Promise<void> {
     assert.match(cluster.log(), /running pg_rewind/)
   })
 
+  test('a database that is made for a restore lets the service in, which owns it', async () => {
+    const url = await cluster.makeDatabase('restored')
+    await migrate(url)
+  })
+
   test('haproxy leads to the primary', async () => {
     const db = openDatabase(cluster.proxyUrl, 1)
     assert.equal((await db.query({ text: 'select from events limit 1' })).length, 1)

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { join } from 'node:path'
 import { test } from 'node:test'
 import { keysOf } from '../../src/lib/vault.ts'
+import { copySecret, makeAgeKeys } from '../backups/keys.ts'
 import { payer, startApi } from '../support/api.ts'
 import { hostedVintemIn } from '../support/cli.ts'
 import { secretOf, temporaryFolder } from '../support/process.ts'
@@ -9,7 +11,8 @@ const api = await startApi()
 const OLD = api.app.config.secretKey.toString('base64')
 const NEXT = secretOf('next of the command')
 const [OLD_ID, NEXT_ID] = [OLD, NEXT].map((text) => keysOf(Buffer.from(text, 'base64')).keyId)
-const hosted = hostedVintemIn(temporaryFolder())
+const home = temporaryFolder()
+const hosted = hostedVintemIn(home)
 const vintem = (args: string[], secrets: Record<string, string>) =>
   hosted(args, { ...api.databases, PUBLIC_URL: 'https://pix.example.com', ...secrets })
 
@@ -21,10 +24,10 @@ const statusOf = async (secrets: Record<string, string>) => {
 }
 type Known = { id: string; state: string; envelopes: number }
 
-const doctorOf = async (secrets: Record<string, string>) => {
+const doctorOf = async (secrets: Record<string, string>, name = /^secret key/) => {
   const { stdout } = await vintem(['doctor', '--json'], secrets)
   const { checks } = JSON.parse(stdout) as { checks: { name: string; detail: string }[] }
-  return checks.find(({ name }) => /^secret key/.test(name))!.detail
+  return checks.find((check) => name.test(check.name))!.detail
 }
 
 test('the commands replace a secret, say what is left, and refuse whoever lacks one', async () => {
@@ -50,6 +53,7 @@ test('the commands replace a secret, say what is left, and refuse whoever lacks 
   const rotated = await vintem(['secret', 'rotate'], both)
   assert.equal(rotated.code, 0, rotated.stderr)
   assert.match(rotated.stdout, new RegExp(`Nothing is sealed with ${OLD_ID} any more: it can go`))
+  assert.match(rotated.stdout, /vintem backup .* --secret-copy/)
   assert.match(await doctorOf(both), /was replaced, and can go/)
   const again = await vintem(['secret', 'rotate'], both)
   assert.match(again.stdout, /^0 rows were sealed again/m)
@@ -62,6 +66,28 @@ test('the commands replace a secret, say what is left, and refuse whoever lacks 
     [OLD_ID, 'can go', false],
   ])
   assert.match(await doctorOf(next), /the present one of this database/)
+})
+
+test('a backup is refused after a rotation until the copy of the new secret is shown, and all say so', async () => {
+  const { recipient } = await makeAgeKeys(home)
+  const backUp = (name: string, secret: string, ...options: string[]) =>
+    vintem(['backup', join(home, name), '--recipient', recipient, ...options], {
+      SECRET_KEY: secret,
+    })
+  const showing = (secret: string) => ['--secret-copy', copySecret(home, secret)]
+  await api.peopleRows('update installation set saved_secret_key_id = $1', [OLD_ID])
+  assert.match((await backUp('nightly', NEXT)).stderr, /useless without the secret key/)
+
+  const next = { SECRET_KEY: NEXT }
+  assert.match(await doctorOf(next, /^backup/), new RegExp(`copy of the secret key ${NEXT_ID} was`))
+  const { stdout } = await vintem(['secret', 'status'], next)
+  assert.match(stdout, /vintem backup .* --secret-copy/)
+
+  const shown = await backUp('shown', NEXT, ...showing(NEXT))
+  assert.equal(shown.code, 0, shown.stderr)
+  assert.equal((await backUp('after', NEXT)).code, 0)
+  assert.match(await doctorOf(next, /^backup/), /^The last backup is of /)
+  assert.doesNotMatch((await vintem(['secret', 'status'], next)).stdout, /--secret-copy/)
 })
 
 test('a server that lacks a secret with which something may be sealed is refused', async () => {
