@@ -105,6 +105,12 @@ export function readTelemetry(
   return isDisabled || (!telemetry.traces && !telemetry.metrics) ? null : telemetry
 }
 
+/** What decides where traces and metrics go, and with which headers. In the order of names. */
+export const variablesOf = (env: Record<string, string | undefined>): [string, string][] =>
+  Object.entries(env)
+    .filter((one): one is [string, string] => one[0].startsWith('OTEL_') && Boolean(one[1]))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+
 function readRatio(text: Reader['text'], fault: Reader['fault']): number {
   const name = 'OTEL_TRACES_SAMPLER_ARG'
   const ratio = Number(text(name) ?? 1)
