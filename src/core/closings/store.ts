@@ -47,7 +47,7 @@ export async function insertClosing(
   })
 }
 
-type Order = { id: Uuid; endToEndId: string }
+export type Order = { id: Uuid; endToEndId: string }
 
 /** The refunds of payments with what banks have returned of them, or their disputes. */
 export async function findOrders(
@@ -60,6 +60,21 @@ export async function findOrders(
     text: `select id, end_to_end_id as "endToEndId" from ${table}
            where company_id = $1 and end_to_end_id = any ($2::text[])`,
     values: [companyId, texts(endToEndIds)],
+  })
+}
+
+/** The same of all payments that arrived without paying a charge. */
+export async function findOrdersOfUnmatched(
+  tx: Tx,
+  companyId: Uuid,
+  table: 'refunds' | 'disputes',
+): Promise<Order[]> {
+  return tx.query<Row & Order>({
+    text: `select id, end_to_end_id as "endToEndId" from ${table} o
+           where company_id = $1 and exists (
+             select from postings p
+             where p.company_id = $1 and p.kind = 'PAYMENT_UNMATCHED' and p.ref = o.end_to_end_id)`,
+    values: [companyId],
   })
 }
 
