@@ -8,12 +8,7 @@ import { isAddress, readMailbox } from './lib/mailbox.ts'
 import { nearest } from './lib/nearest.ts'
 import { OperatorFault } from './lib/operator-fault.ts'
 import { localSecretKey, localSecretPath, readSecretText } from './lib/secret-file.ts'
-import {
-  readTelemetry,
-  TELEMETRY_OPTIONS,
-  type Telemetry,
-  variablesOf,
-} from './lib/telemetry-options.ts'
+import { readTelemetry, TELEMETRY_OPTIONS, type Telemetry } from './lib/telemetry-options.ts'
 
 /**
  * The only reader of the environment. Each option is listed here once, with its default and its
@@ -268,8 +263,6 @@ export type Config = {
   shutdownSeconds: number
   /** What is sent to a collector of OpenTelemetry. Null: nothing. */
   telemetry: Telemetry | null
-  /** All variables of OpenTelemetry. Its exporters read them from the environment themselves. */
-  telemetryVariables: [name: string, value: string][]
   /** What is probably a mistake, each a sentence. */
   warnings: string[]
 }
@@ -545,7 +538,6 @@ export function readConfig(env: Environment): Config {
     logLevel,
     shutdownSeconds: read.integer('SHUTDOWN_SECONDS', 30, 1, 600),
     telemetry: readTelemetry(read, (name) => readUrl(read, name, ['http:', 'https:']), env),
-    telemetryVariables: variablesOf(env),
     warnings: findMisspelt(env),
   }
   if (read.faults.length > 0) throw new ConfigFault([...read.faults, ...config.warnings])

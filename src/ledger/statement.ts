@@ -128,6 +128,11 @@ export async function balancesAt(
   return new Map([...before, ...found])
 }
 
+/** SQL: whether the payment with this id has arrived without paying a charge. */
+export const arrivedUnmatched = (endToEndId: string): string =>
+  `exists (select from postings a where a.company_id = $1 and a.kind = 'PAYMENT_UNMATCHED'
+    and a.ref = ${endToEndId})`
+
 type Waiting = { ref: string; amount: number }
 
 /**

@@ -287,10 +287,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
     send: (message) => current?.send(message),
     async replace(next, leave_ms) {
       const listener = (await current?.handOver()) ?? null
-      if (isStopping) {
-        listener?.close()
-        throw new OperatorFault('The server is stopped.')
-      }
+      if (isStopping) throw stopped(listener)
       const run = begin(next, listener)
       await untilServing(run)
       if (isStopping) return
@@ -308,6 +305,11 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
       await Promise.all([...runs].map((run) => end(run, false, timeout_ms)))
     },
   }
+}
+
+function stopped(unused: Listener | null): Error {
+  unused?.close()
+  return new OperatorFault('The server is stopped.')
 }
 
 function beforeServing(name: string, { fault, ...how }: End): Error {

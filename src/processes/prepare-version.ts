@@ -19,7 +19,7 @@ const FIXED = {
   dataDir: 'DATA_DIR',
   databaseUrl: 'DATABASE_URL',
   otherPlaces: 'PLACES',
-  telemetryVariables: 'A variable of OpenTelemetry (OTEL_…)',
+  telemetry: 'A variable of OpenTelemetry (OTEL_…)',
 } satisfies Partial<Record<keyof Config, string>>
 
 const STOP_AND_START =
@@ -64,9 +64,7 @@ export async function prepareVersion(
 function requireSame(running: SentConfig, config: Config): void {
   const changed = Object.entries(FIXED).flatMap(([field, setting]) => {
     const [before, now] = [running, config].map((one) => one[field as keyof typeof FIXED])
-    // A first process of an older version may not know a field.
-    const isSame = before === undefined || JSON.stringify(before) === JSON.stringify(now)
-    return isSame ? [] : [setting]
+    return JSON.stringify(before) === JSON.stringify(now) ? [] : [setting]
   })
   if (changed.length === 0) return
   throw new OperatorFault(`${changed.join(', ')} has changed. ${STOP_AND_START}`)

@@ -119,7 +119,10 @@ test('a configuration that cannot be used replaces nothing, and the log says why
     ['COMPANY_REQUESTS=none', /COMPANY_REQUESTS must be a whole number/],
     ['OPERATOR_PORT=19999', /^OPERATOR_PORT or OPERATOR_HOST has changed\. Stop the server/],
     // The first process sends metrics, and keeps its collector.
-    ['OTEL_EXPORTER_OTLP_HEADERS=a=b', /^A variable of OpenTelemetry \(OTEL_…\) has changed\./],
+    [
+      'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9',
+      /^A variable of OpenTelemetry \(OTEL_…\) has changed\./,
+    ],
   ]
   for (const [line, expected] of cases) {
     const count = faults().length

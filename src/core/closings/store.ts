@@ -1,7 +1,7 @@
 import { texts } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Kind } from '../../ledger/recipes.ts'
-import { findPostings, sumReceipts } from '../../ledger/statement.ts'
+import { arrivedUnmatched, findPostings, sumReceipts } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Sum } from '../figures/rules.ts'
 import type { Closing, Month } from './rules.ts'
@@ -71,9 +71,7 @@ export async function findOrdersOfUnmatched(
 ): Promise<Order[]> {
   return tx.query<Row & Order>({
     text: `select id, end_to_end_id as "endToEndId" from ${table} o
-           where company_id = $1 and exists (
-             select from postings p
-             where p.company_id = $1 and p.kind = 'PAYMENT_UNMATCHED' and p.ref = o.end_to_end_id)`,
+           where company_id = $1 and ${arrivedUnmatched('o.end_to_end_id')}`,
     values: [companyId],
   })
 }
