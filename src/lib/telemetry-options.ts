@@ -64,7 +64,7 @@ export type Telemetry = {
   maxQueuedSpans: number
   metricInterval_ms: number
   /** All of OpenTelemetry. Its exporters read them from the environment themselves. */
-  variables: [name: string, value: string][]
+  variables: readonly [name: string, value: string][]
 }
 
 const EXPORTERS = ['otlp', 'console', 'none']
