@@ -21,7 +21,7 @@ import { loadRest } from './load-rest.ts'
 import { runChild } from './processes/child.ts'
 import { type Group, requireFreePort, startGroup } from './processes/group.ts'
 import { countRestarts, createMachineMetrics, createMachineReadiness } from './processes/machine.ts'
-import { createRestarts } from './processes/restarts.ts'
+import { createRestarts, type Restart } from './processes/restarts.ts'
 import { noteRestart, writeAddress } from './running.ts'
 import { findUnsafe } from './safety.ts'
 import { openSandbox, type Sandbox } from './sandbox.ts'
@@ -203,12 +203,16 @@ async function serveBySeveral(
 
 /** SIGHUP replaces the processes, unless it means that the terminal is gone. */
 function watchForRestarts({ config, log }: FullFront, group: Group): void {
-  const restarts = createRestarts(group.replaceAll, (restart) => {
-    noteRestart(config, restart)
+  const note = (restart: Restart) => {
     const { number, isOver, fault, said } = restart
     const begun = said.at(-1) ?? 'the version on the disk is asked to prepare itself'
     if (fault) log.error({ restart: number, fault }, 'processes could not be replaced and go on')
     else log.info({ restart: number }, isOver ? 'all processes are replaced' : begun)
+    noteRestart(config, restart)
+  }
+  const { dataDir } = config
+  const restarts = createRestarts(group.replaceAll, note, (error) => {
+    log.warn({ dataDir, ...describeError(error) }, '"vintem restart" cannot follow this restart')
   })
   process.on('SIGHUP', () => {
     if (!hasLostTerminal()) restarts.ask()

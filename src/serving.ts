@@ -44,6 +44,8 @@ export async function serveRequests(
   const reusePort = processes > 1 && CAN_SHARE_PORT
   const options = { host, port, reusePort, backlog: BACKLOG, ...(listener && { handle: listener }) }
   await service.server.listen(options)
+  // Node gives a socket that is there already its own default.
+  listener?.listen(BACKLOG)
   const flushing = setInterval(() => service.keys.flush(), 30_000)
   flushing.unref()
   return service

@@ -128,17 +128,43 @@ export async function balancesAt(
   return new Map([...before, ...found])
 }
 
-/** What arrived without paying a charge until an entry, in the order of arrival. */
-export async function findUnmatchedArrivals(
+/** SQL: whether the payment with this id has arrived without paying a charge. */
+export const arrivedUnmatched = (endToEndId: string): string =>
+  `exists (select from postings a where a.company_id = $1 and a.kind = 'PAYMENT_UNMATCHED'
+    and a.ref = ${endToEndId})`
+
+type Waiting = { ref: string; amount: number }
+
+/**
+ * What arrived without paying a charge until an entry and was left of it then: how many, their sum
+ * and the first of them, in the order of arrival. `used` are the kinds with the same reference, and
+ * `moved` is what others have added. There may be very many, so only the first are read.
+ */
+export async function findWaiting(
   tx: Tx,
   companyId: Uuid,
   until: number,
-): Promise<{ ref: string; amount: number }[]> {
-  return tx.query<Row & { ref: string; amount: number }>({
-    text: `select ref, amount from postings
-           where company_id = $1 and kind = 'PAYMENT_UNMATCHED' and entry <= $2 order by entry`,
-    values: [companyId, until],
+  used: readonly Kind[],
+  moved: Map<string, number>,
+  max: number,
+): Promise<{ count: number; sum: number; first: Waiting[] }> {
+  const rows = await tx.query<Row & Waiting & { count: number; sum: number }>({
+    text: `with waiting as (
+             select a.entry, a.ref, a.amount + coalesce(m.sum, 0) + coalesce(sum(
+               case when u.credit = 'unmatched' then u.amount else -u.amount end), 0) as amount
+             from postings a
+             left join postings u on u.company_id = $1 and u.ref = a.ref
+               and u.kind = any ($3::text[]) and u.entry <= $2 and 'unmatched' in (u.debit, u.credit)
+             left join unnest($4::text[], $5::int8[]) m (ref, sum) on m.ref = a.ref
+             where a.company_id = $1 and a.kind = 'PAYMENT_UNMATCHED' and a.entry <= $2
+             group by a.entry, a.ref, a.amount, m.sum)
+           select ref, amount::int8 as amount, count(*) over () as count,
+             (sum(amount) over ())::int8 as sum
+           from waiting where amount > 0 order by entry limit $6`,
+    values: [companyId, until, used, texts([...moved.keys()]), integers([...moved.values()]), max],
   })
+  const first = rows.map(({ ref, amount }) => ({ ref, amount }))
+  return { count: rows[0]?.count ?? 0, sum: rows[0]?.sum ?? 0, first }
 }
 
 /** What postings of these kinds and references have added to an account until an entry. */

@@ -63,6 +63,8 @@ export type Telemetry = {
   sampler: { name: string; ratio: number }
   maxQueuedSpans: number
   metricInterval_ms: number
+  /** All of OpenTelemetry. Its exporters read them from the environment themselves. */
+  variables: readonly [name: string, value: string][]
 }
 
 const EXPORTERS = ['otlp', 'console', 'none']
@@ -100,10 +102,17 @@ export function readTelemetry(
     },
     maxQueuedSpans: integer('OTEL_BSP_MAX_QUEUE_SIZE', 2048, 512, 1_000_000),
     metricInterval_ms: integer('OTEL_METRIC_EXPORT_INTERVAL', 60_000, 100, DAY_MS),
+    variables: variablesOf(env),
   }
   const isDisabled = text('OTEL_SDK_DISABLED')?.toLowerCase() === 'true'
   return isDisabled || (!telemetry.traces && !telemetry.metrics) ? null : telemetry
 }
+
+/** What decides where traces and metrics go, and with which headers. In the order of names. */
+const variablesOf = (env: Record<string, string | undefined>): [string, string][] =>
+  Object.entries(env)
+    .filter((one): one is [string, string] => one[0].startsWith('OTEL_') && Boolean(one[1]))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 function readRatio(text: Reader['text'], fault: Reader['fault']): number {
   const name = 'OTEL_TRACES_SAMPLER_ARG'

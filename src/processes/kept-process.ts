@@ -1,6 +1,5 @@
 import type { Worker } from 'node:cluster'
 import cluster from 'node:cluster'
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Log } from '../lib/log.ts'
 import { OperatorFault } from '../lib/operator-fault.ts'
 import type { Listener } from './listener.ts'
@@ -72,7 +71,9 @@ type RunParts = Pick<KeptProcessParts, 'onStart'> & {
 
 function startRun({ order, listener, onStart, onSilence }: RunParts): Run {
   const [serving, ended] = [Promise.withResolvers<void>(), Promise.withResolvers<End>()]
-  const handedOver = Promise.withResolvers<Listener | null>()
+  const handOver = createHandOver()
+  // Connections would go on to come to a socket that this process keeps, and nobody accepts them.
+  ended.promise.then(() => listener?.close())
   // Whoever stops it before it serves does not wait for that.
   serving.promise.catch(() => {})
   const end = (how: End) => {
@@ -85,7 +86,7 @@ function startRun({ order, listener, onStart, onSilence }: RunParts): Run {
     const own = onStart(send, worker.process.pid)
     follow(worker, {
       onServing: serving.resolve,
-      onListener: handedOver.resolve,
+      onListener: handOver.take,
       ask: () => send({ ping: true }),
       onSilence,
       receive: own.receive,
@@ -100,13 +101,30 @@ function startRun({ order, listener, onStart, onSilence }: RunParts): Run {
     pid: () => worker?.process.pid,
     send,
     kill: () => worker?.process.kill('SIGKILL'),
-    async handOver() {
-      send({ handOver: true })
-      const late = pause(HAND_OVER_MS, null, { ref: false })
-      return Promise.race([handedOver.promise, late, ended.promise.then(() => null)])
-    },
+    handOver: () => handOver.ask(() => send({ handOver: true }), ended.promise),
     serving: serving.promise,
     ended: ended.promise,
+  }
+}
+
+/** The socket of a process. One that comes when nobody waits for it any more is closed. */
+function createHandOver() {
+  const refuse = (listener: Listener | null) => listener?.close()
+  let accept = refuse
+  return {
+    take: (listener: Listener | null) => accept(listener),
+    ask(send: () => void, ended: Promise<unknown>): Promise<Listener | null> {
+      const { promise, resolve } = Promise.withResolvers<Listener | null>()
+      const late = setTimeout(() => accept(null), HAND_OVER_MS)
+      accept = (listener) => {
+        accept = refuse
+        clearTimeout(late)
+        resolve(listener)
+      }
+      ended.then(() => accept(null))
+      send()
+      return promise
+    },
   }
 }
 
@@ -167,8 +185,10 @@ function sendTo(worker: Worker | null, message: ToChild, written = () => {}): vo
 
 /** The socket is then open in that process, and closed in this one, which accepts nothing. */
 function sendStart(worker: Worker, start: StartOrder, listener: Listener | null): void {
-  if (listener) worker.send({ start }, listener, undefined, () => listener.close())
-  else sendTo(worker, { start })
+  if (!listener) sendTo(worker, { start })
+  else if (worker.isConnected()) {
+    worker.send({ start }, listener, undefined, () => listener.close())
+  }
 }
 
 /** How long is waited before a process is started again. It gets longer each time. */
@@ -267,7 +287,7 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
     send: (message) => current?.send(message),
     async replace(next, leave_ms) {
       const listener = (await current?.handOver()) ?? null
-      if (isStopping) throw new OperatorFault('The server is stopped.')
+      if (isStopping) throw stopped(listener)
       const run = begin(next, listener)
       await untilServing(run)
       if (isStopping) return
@@ -285,6 +305,11 @@ export function keepProcess(parts: KeptProcessParts): KeptProcess {
       await Promise.all([...runs].map((run) => end(run, false, timeout_ms)))
     },
   }
+}
+
+function stopped(unused: Listener | null): Error {
+  unused?.close()
+  return new OperatorFault('The server is stopped.')
 }
 
 function beforeServing(name: string, { fault, ...how }: End): Error {

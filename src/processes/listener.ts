@@ -5,7 +5,7 @@ import type { Server } from 'node:net'
  * The socket on which a process listens. Connections that nobody has accepted yet belong to it, so
  * they are lost when the last process that has it closes it, and not before.
  */
-export type Listener = SendHandle & { close(): void }
+export type Listener = SendHandle & { close(): void; listen(backlog: number): number }
 
 /**
  * Linux divides connections among processes that listen on the same port. Elsewhere the parent

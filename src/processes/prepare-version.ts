@@ -19,6 +19,7 @@ const FIXED = {
   dataDir: 'DATA_DIR',
   databaseUrl: 'DATABASE_URL',
   otherPlaces: 'PLACES',
+  telemetry: 'A variable of OpenTelemetry (OTEL_…)',
 } satisfies Partial<Record<keyof Config, string>>
 
 const STOP_AND_START =

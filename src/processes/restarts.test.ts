@@ -7,6 +7,8 @@ import { createRestarts, type Restart } from './restarts.ts'
 function open() {
   const running: PromiseWithResolvers<void>[] = []
   const noted: Restart[] = []
+  const disk = { isFull: false }
+  const warned: unknown[] = []
   const restarts = createRestarts(
     (say) => {
       say('api 1 is replaced')
@@ -14,9 +16,13 @@ function open() {
       running.push(one)
       return one.promise
     },
-    (restart) => noted.push({ ...restart, said: [...restart.said] }),
+    (restart) => {
+      if (disk.isFull) throw new Error('ENOSPC')
+      noted.push({ ...restart, said: [...restart.said] })
+    },
+    (error) => warned.push(error),
   )
-  return { running, noted, ...restarts }
+  return { running, noted, disk, warned, ...restarts }
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
@@ -48,4 +54,18 @@ test('a restart that fails says why, and the next one is tried as ever', async (
   ask()
   await settled()
   assert.equal(running.length, 2)
+})
+
+test('a restart goes on although it cannot be noted, and so does the next one', async () => {
+  const { running, noted, disk, warned, ask } = open()
+  disk.isFull = true
+  ask()
+  running[0]!.resolve()
+  await settled()
+  assert.equal(warned.length, 3, 'its begin, what it has done, and its end')
+  disk.isFull = false
+  ask()
+  running[1]!.resolve()
+  await settled()
+  assert.deepEqual([noted.at(-1)!.number, noted.at(-1)!.isOver], [2, true])
 })

@@ -18,20 +18,30 @@ export type Restart = {
 export function createRestarts(
   replaceAll: (say: (line: string) => void) => Promise<void>,
   note: (restart: Restart) => void,
+  warn: (error: unknown) => void,
 ): { ask(): void } {
   let [number, isRunning, isAskedAgain] = [0, false, false]
+
+  /** On a full disk nothing can be noted. The server goes on, and so does the restart. */
+  function tell(now: Restart): void {
+    try {
+      note(now)
+    } catch (error) {
+      warn(error)
+    }
+  }
 
   async function restart(): Promise<void> {
     number += 1
     const now: Restart = { number, isOver: false, said: [], fault: null }
-    note(now)
+    tell(now)
     const say = (line: string) => {
       now.said.push(line)
-      note(now)
+      tell(now)
     }
     now.fault = await replaceAll(say).then(() => null, describe)
     now.isOver = true
-    note(now)
+    tell(now)
   }
   async function restartAll(): Promise<void> {
     isRunning = true

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { auditCompany } from '../../src/core/audits/commands.ts'
-import { closeMonth, prepareFigures } from '../../src/core/closings/commands.ts'
+import { closeMonth, prepareFigures, readMonth } from '../../src/core/closings/commands.ts'
 import { withCompanyClock } from '../../src/core/companies/clock.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { readConversion } from '../../src/core/figures/figures.ts'
@@ -142,6 +142,28 @@ test('a Pix that waited at the end of a month is listed, also if the bank names 
   const { location } = await member.get('/unmatched/E99999999named')
   assert.equal(location, `${member.home}/charges/${id}`)
   await requireFigures(api, client)
+})
+
+test('what waits is listed with its count and sum, without what was decided', async () => {
+  const { api, client } = await opened()
+  const ids: string[] = []
+  for (const amount of [700, 300, 200, 100]) ids.push(await makeUnmatched(api, client, amount))
+  for (const [i, verb] of [
+    [1, 'accept'],
+    [2, 'refund'],
+  ] as const) {
+    const { status, body } = await client.post(`/payment/unmatched/${ids[i]}/${verb}`, {})
+    assert.ok(status < 300, JSON.stringify(body))
+  }
+  const { closing } = await readMonth(api.app, client.company, '2026-08')
+  const { first, ...total } = closing.unmatched
+  assert.deepEqual(total, { count: 2, sum: 800 })
+  const listed = first.map(({ endToEndId, amount }) => [endToEndId, amount])
+  assert.deepEqual(listed, [
+    [ids[0], 700],
+    [ids[3], 100],
+  ])
+  assert.equal(closing.closing.unmatched, 800)
 })
 
 test('the month that is running is open, and closes an hour after its end', async () => {

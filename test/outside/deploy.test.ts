@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { before, describe, test } from 'node:test'
 import { Registry } from 'prom-client'
@@ -168,4 +168,26 @@ describe('what is in deploy/', () => {
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'board', rules: queries }] }))
     assert.match(run(['check', 'rules', file]), /SUCCESS/)
   })
+})
+
+test('the unit of backups deletes old ones and what interrupted ones have left, nothing else', () => {
+  const folder = temporaryFolder()
+  const files: [name: string, days: number][] = [
+    ['vintem-2026-10-01T0300.backup', 31],
+    ['vintem-2026-10-30T0300.backup', 3],
+    ['vintem-2026-10-29T0300.backup.417.part', 3],
+    ['vintem-2026-10-31T0300.backup.417.part', 0],
+    ['other.part', 90],
+  ]
+  for (const [name, days] of files) {
+    const at = Date.now() / 1000 - days * 86_400 - 3_600
+    writeFileSync(join(folder, name), '')
+    utimesSync(join(folder, name), at, at)
+  }
+  const unit = read('deploy/systemd/vintem-backup.service')
+  for (const [, command] of unit.matchAll(/^ExecStartPost=(.+)$/gm)) {
+    execFileSync('sh', ['-c', command!.replaceAll('/var/lib/vintem/backups', folder)])
+  }
+  const left = ['other.part', 'vintem-2026-10-30T0300.backup', 'vintem-2026-10-31T0300.backup.417.part']
+  assert.deepEqual(readdirSync(folder).toSorted(), left)
 })

@@ -21,6 +21,7 @@ const TELEMETRY = {
   sampler: { name: 'parentbased_always_on', ratio: 1 },
   maxQueuedSpans: 100_000,
   metricInterval_ms: 60_000,
+  variables: [],
 } as const
 
 const stop = startTraces(TELEMETRY, 'test')

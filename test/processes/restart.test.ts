@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
@@ -44,8 +45,17 @@ async function ask(socket: Socket): Promise<boolean> {
   return /^connection: close/im.test(answer)
 }
 
+/** How many connections may wait at each socket of the server. Empty if nobody can tell. */
+function backlogs(): string[] {
+  const filter = `sport = :${new URL(server.url).port}`
+  const { stdout } = spawnSync('ss', ['-Hltn', filter], { encoding: 'utf8' })
+  const lines = (stdout ?? '').split('\n').filter(Boolean)
+  return lines.map((line) => line.split(/\s+/)[2]!)
+}
+
 test('a restart under load refuses no request, resets no connection and replaces every process', async () => {
   const before = presentPids()
+  const backlogsBefore = backlogs()
   const idle = new Set(await Promise.all(Array.from({ length: 16 }, openConnection)))
   for (const socket of idle) assert.equal(await ask(socket), false)
   const charge = await call('POST', '/charge/pix', { amount: 1000, customer: payer() })
@@ -66,6 +76,7 @@ test('a restart under load refuses no request, resets no connection and replaces
   await untilSaid('all processes are replaced')
   await load.end()
   assert.deepEqual(load.failed, [])
+  assert.deepEqual(backlogs(), backlogsBefore, 'as many connections may wait as before')
   for (const name of NAMES) assert.equal(timesStarted(name), 2)
   const after = presentPids()
   assert.deepEqual(
@@ -107,6 +118,11 @@ test('a configuration that cannot be used replaces nothing, and the log says why
   const cases: [string, RegExp][] = [
     ['COMPANY_REQUESTS=none', /COMPANY_REQUESTS must be a whole number/],
     ['OPERATOR_PORT=19999', /^OPERATOR_PORT or OPERATOR_HOST has changed\. Stop the server/],
+    // The first process sends metrics, and keeps its collector.
+    [
+      'OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9',
+      /^A variable of OpenTelemetry \(OTEL_…\) has changed\./,
+    ],
   ]
   for (const [line, expected] of cases) {
     const count = faults().length

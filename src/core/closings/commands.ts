@@ -47,15 +47,15 @@ export async function readMonth(app: Given, company: Company, month: Month): Pro
   const closing = closed ?? (await readOpen(app.db, company, month))
   // They are found when postings are counted, which was done just now.
   if (isClosed) await countPostings(app, company)
-  const late = isClosed ? await readLate(app.db, company.id, month) : NO_LATE
+  const late = isClosed ? await readLate(app.db, company.id, month) : NOTHING
   return { month, isClosed, closing, late }
 }
 
-const NO_LATE: Listed<LateReceipt> = { count: 0, sum: 0, first: [] }
+const NOTHING: Listed<never> = { count: 0, sum: 0, first: [] }
 
 async function readLate(tx: Tx, companyId: Uuid, month: Month): Promise<Listed<LateReceipt>> {
   const first = await findLateReceipts(tx, companyId, month, MAX_LATE)
-  if (first.length === 0) return NO_LATE
+  if (first.length === 0) return NOTHING
   return { ...(await sumLateReceipts(tx, companyId, month)), first }
 }
 
@@ -70,10 +70,11 @@ async function readOpen(db: Database, company: Company, month: Month): Promise<C
 async function closingOf(tx: Tx, companyId: Uuid, month: Month): Promise<Closing> {
   const period = periodOf(month)
   const [entries] = await readEntries(tx, companyId, [period])
-  const { last } = entries!
+  const { last, closing } = entries!
   return {
     ...entries!,
-    unmatched: await unmatchedAt(tx, companyId, last),
+    // Who decides about all of them has very many, of which none waits.
+    unmatched: closing.unmatched === 0 ? NOTHING : await unmatchedAt(tx, companyId, last),
     disputes: await disputesAt(tx, companyId, last, period.to),
   }
 }

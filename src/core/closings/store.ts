@@ -1,7 +1,7 @@
 import { texts } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import type { Kind } from '../../ledger/recipes.ts'
-import { findPostings, sumReceipts } from '../../ledger/statement.ts'
+import { arrivedUnmatched, findPostings, sumReceipts } from '../../ledger/statement.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Sum } from '../figures/rules.ts'
 import type { Closing, Month } from './rules.ts'
@@ -47,7 +47,7 @@ export async function insertClosing(
   })
 }
 
-type Order = { id: Uuid; endToEndId: string }
+export type Order = { id: Uuid; endToEndId: string }
 
 /** The refunds of payments with what banks have returned of them, or their disputes. */
 export async function findOrders(
@@ -60,6 +60,19 @@ export async function findOrders(
     text: `select id, end_to_end_id as "endToEndId" from ${table}
            where company_id = $1 and end_to_end_id = any ($2::text[])`,
     values: [companyId, texts(endToEndIds)],
+  })
+}
+
+/** The same of all payments that arrived without paying a charge. */
+export async function findOrdersOfUnmatched(
+  tx: Tx,
+  companyId: Uuid,
+  table: 'refunds' | 'disputes',
+): Promise<Order[]> {
+  return tx.query<Row & Order>({
+    text: `select id, end_to_end_id as "endToEndId" from ${table} o
+           where company_id = $1 and ${arrivedUnmatched('o.end_to_end_id')}`,
+    values: [companyId],
   })
 }
 

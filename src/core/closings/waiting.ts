@@ -1,9 +1,15 @@
 import type { Tx } from '../../db/database.ts'
 import type { Account, Kind } from '../../ledger/recipes.ts'
-import { findUnmatchedArrivals, sumByRef } from '../../ledger/statement.ts'
+import { findWaiting, sumByRef } from '../../ledger/statement.ts'
 import { toPublic, type Uuid } from '../../lib/ids.ts'
 import type { Listed, ListedDispute, ListedPayment } from './rules.ts'
-import { findDisputesBefore, findOrders, findReasons } from './store.ts'
+import {
+  findDisputesBefore,
+  findOrders,
+  findOrdersOfUnmatched,
+  findReasons,
+  type Order,
+} from './store.ts'
 
 /** A list has no more, so that a page and a record have an end. Count and sum are of all. */
 const MAX_LISTED = 500
@@ -21,16 +27,15 @@ const BY_ORDER: Kind[] = [
   'DISPUTE_LOST',
 ]
 
-/** What refunds, returns and disputes of payments have added to an account until an entry. */
+/** What these refunds, returns and disputes of payments have added to an account until an entry. */
 async function movedByOrders(
   tx: Tx,
   companyId: Uuid,
   account: Account,
-  endToEndIds: string[],
+  find: (table: 'refunds' | 'disputes') => Promise<Order[]>,
   until: number,
 ): Promise<Map<string, number>> {
-  const refunds = await findOrders(tx, companyId, 'refunds', endToEndIds)
-  const disputes = await findOrders(tx, companyId, 'disputes', endToEndIds)
+  const [refunds, disputes] = [await find('refunds'), await find('disputes')]
   const paymentOf = new Map([
     ...refunds.map(({ id, endToEndId }) => [toPublic('rfnd', id), endToEndId] as const),
     ...disputes.map(({ id, endToEndId }) => [toPublic('dispute', id), endToEndId] as const),
@@ -53,27 +58,14 @@ export async function unmatchedAt(
   companyId: Uuid,
   until: number,
 ): Promise<Listed<ListedPayment>> {
-  const arrivals = await findUnmatchedArrivals(tx, companyId, until)
-  const refs = arrivals.map(({ ref }) => ref)
-  const used = await sumByRef(tx, companyId, 'unmatched', BY_PAYMENT, refs, until)
-  const left = arrivals
-    .map(({ ref, amount }) => ({ ref, amount: amount + (used.get(ref) ?? 0) }))
-    .filter(({ amount }) => amount > 0)
-  const ids = left.map(({ ref }) => ref)
-  const moved = await movedByOrders(tx, companyId, 'unmatched', ids, until)
-  const waiting = left
-    .map(({ ref, amount }) => ({ ref, amount: amount + (moved.get(ref) ?? 0) }))
-    .filter(({ amount }) => amount > 0)
-  const first = waiting.slice(0, MAX_LISTED)
-  const reasons = await findReasons(
-    tx,
-    companyId,
-    first.map(({ ref }) => ref),
-  )
+  const find = (table: 'refunds' | 'disputes') => findOrdersOfUnmatched(tx, companyId, table)
+  const moved = await movedByOrders(tx, companyId, 'unmatched', find, until)
+  const waiting = await findWaiting(tx, companyId, until, BY_PAYMENT, moved, MAX_LISTED)
+  const refs = waiting.first.map(({ ref }) => ref)
+  const reasons = await findReasons(tx, companyId, refs)
   return {
-    count: waiting.length,
-    sum: waiting.reduce((all, { amount }) => all + amount, 0),
-    first: first.map(({ ref, amount }) => {
+    ...waiting,
+    first: waiting.first.map(({ ref, amount }) => {
       const { receivedAt, reason } = reasons.get(ref)!
       return { endToEndId: ref, receivedAt: receivedAt.toISOString(), reason, amount }
     }),
@@ -92,7 +84,8 @@ export async function disputesAt(
 ): Promise<Listed<ListedDispute>> {
   const recorded = await findDisputesBefore(tx, companyId, at)
   const payments = [...new Set(recorded.map(({ endToEndId }) => endToEndId))]
-  const heldFor = await movedByOrders(tx, companyId, 'disputed', payments, until)
+  const find = (table: 'refunds' | 'disputes') => findOrders(tx, companyId, table, payments)
+  const heldFor = await movedByOrders(tx, companyId, 'disputed', find, until)
   const open = recorded
     .filter(({ closedAt }) => closedAt === null || closedAt >= at)
     .map((dispute) => ({ ...dispute, held: heldFor.get(dispute.endToEndId) ?? 0 }))
