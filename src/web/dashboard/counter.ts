@@ -190,6 +190,7 @@ function shiftForm(visit: Visit, own: Shift | null): Html {
     own
       ? html`<button class="button quiet slim" name="shift" value="end">${texts.endShift}</button>`
       : html`<button class="button quiet slim" name="shift" value="begin">${texts.beginShift}</button><p class="hint">${texts.beginHint}</p>`,
+    { kind: 'shift-form' },
   )
 }
 
