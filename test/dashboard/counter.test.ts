@@ -9,6 +9,7 @@ import { removeOrphans } from '../../src/worker/due.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked } from '../support/bank.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { requireFigures } from '../support/figures.ts'
 import { makeCharge, pay } from '../support/payments.ts'
 import { decode } from '../support/qr.ts'
 
@@ -150,6 +151,7 @@ test('the figures of today are what this person has sold at the counter, and all
   ])
   await client.post(`/refund/${second.id}`, { value: 250 })
   assert.match((await figures(owner))[0]![1]!, /2 vendas pagas · R\$ 2,50 devolvidos/)
+  await requireFigures(api, client)
   api.clock.advance(86_400)
   const tomorrow = await signIn(api, client.company)
   assert.deepEqual(await figures(tomorrow), [['R$ 0,00', '0 vendas pagas']])

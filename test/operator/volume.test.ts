@@ -70,7 +70,7 @@ test('an operator sees what all companies in production receive, and who has sto
     'Recebido em 7 dias': 'R$ 50,51 Queda de 95% 3 pagamentos',
     'Recebido em 30 dias': 'R$ 1.050,51  4 pagamentos',
     'Empresas ativas': '2  de 3 em produção',
-    'Empresas novas': '3  em 30 dias',
+    'Novas em 30 dias': '3  de 3 em produção',
   })
   const text = await overview()
   assert.match(text, /1 empresa em risco.*Bazar Norte.*último recebimento em 20\/08\/2026/s)
@@ -80,6 +80,6 @@ test('an operator sees what all companies in production receive, and who has sto
   assert.equal(later['Recebido em 30 dias'], 'R$ 0,00 Queda de 100% 0 pagamentos')
   assert.equal(later['Recebido hoje'], 'R$ 0,00  0 pagamentos')
   assert.equal(later['Empresas ativas'], '0 Queda de 100% de 3 em produção')
-  assert.equal(later['Empresas novas'], '0 Queda de 100% em 30 dias')
+  assert.equal(later['Novas em 30 dias'], '0 Queda de 100% de 3 em produção')
   assert.match(await overview(), /30 dias antes: R\$ 1\.000,00/)
 })

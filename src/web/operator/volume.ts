@@ -95,7 +95,7 @@ export async function volumeCards(visit: OperatorVisit): Promise<Html> {
     texts.new,
     formatCount(counts.new),
     changeOf(counts.new, counts.newBefore, language),
-    texts.inDays(DAYS),
+    texts.ofLive(counts.live),
   )}</div>
 ${chartCard(visit, days)}${counts.quiet > 0 && quietCard(visit, quiet, counts.quiet)}`
 }
