@@ -4,10 +4,12 @@ import { readSale, sellAtCounter } from '../../src/core/charges/counter.ts'
 import { LEASE_S } from '../../src/core/due.ts'
 import { newId } from '../../src/lib/ids.ts'
 import { toCents } from '../../src/lib/money.ts'
+import { addDays, localDateOf, startOfDay } from '../../src/pix/local-time.ts'
 import { removeOrphans } from '../../src/worker/due.ts'
 import { startApi } from '../support/api.ts'
 import { openBanked } from '../support/bank.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
+import { requireFigures } from '../support/figures.ts'
 import { makeCharge, pay } from '../support/payments.ts'
 import { decode } from '../support/qr.ts'
 
@@ -30,8 +32,8 @@ async function sell(member: Member, amount: string, form: Record<string, string>
   return { id, brCode: await decode(image), page }
 }
 
-const figures = async (member: Member) => {
-  const { text } = await member.get('/counter')
+const figures = async (member: Member, path = '/counter', headers = {}) => {
+  const { text } = await member.get(path, headers)
   return [
     ...text.matchAll(/class="figure">.*?<span class="money">([^<]+)<.*?small">([^<]+)</g),
   ].map(([, sum, count]) => [sum, count])
@@ -149,9 +151,74 @@ test('the figures of today are what this person has sold at the counter, and all
   ])
   await client.post(`/refund/${second.id}`, { value: 250 })
   assert.match((await figures(owner))[0]![1]!, /2 vendas pagas · R\$ 2,50 devolvidos/)
+  await requireFigures(api, client)
   api.clock.advance(86_400)
   const tomorrow = await signIn(api, client.company)
   assert.deepEqual(await figures(tomorrow), [['R$ 0,00', '0 vendas pagas']])
+})
+
+test('two shifts of a day have sums of their own, also across midnight, on the phone that began', async () => {
+  const now = api.clock.now()
+  const midnight = startOfDay(addDays(localDateOf(now), 1))
+  api.clock.advance((midnight.getTime() - now.getTime()) / 1000 - 600)
+  const { client, owner } = await shop()
+  const cookieOf = (headers: Headers) => headers.get('set-cookie')!
+  const begin = async () => {
+    api.clock.advance(1)
+    const { headers, location } = await owner.post('/counter/shift', { shift: 'begin' })
+    assert.equal(location, `${owner.home}/counter`)
+    assert.match(cookieOf(headers), new RegExp(`; Path=${owner.home}/counter; .*HttpOnly`))
+    return { cookie: `${owner.cookie}; ${cookieOf(headers).split(';')[0]}` }
+  }
+  const sellAll = async (...amounts: string[]) => {
+    for (const amount of amounts) await pay(api, (await sell(owner, amount)).brCode)
+  }
+  await sellAll('10,00')
+  api.clock.advance(60)
+  const phone = await begin()
+  assert.match((await owner.get('/counter', phone)).text, /Seu turno.*Encerrar turno/s)
+  await sellAll('2,00', '3,00')
+  assert.deepEqual(await figures(owner, '/counter', phone), [['R$ 5,00', '2 vendas pagas']])
+  assert.deepEqual(await figures(owner), [['R$ 15,00', '3 vendas pagas']])
+  api.clock.advance(1200)
+  await sellAll('4,00')
+  assert.deepEqual(await figures(owner, '/counter', phone), [['R$ 9,00', '3 vendas pagas']])
+  const again = await owner.post('/counter/shift', { shift: 'begin' }, phone)
+  assert.equal(again.headers.get('set-cookie'), null, 'a shift that runs begins once')
+  api.clock.advance(1)
+  const ended = await owner.post('/counter/shift', { shift: 'end' }, phone)
+  assert.match(cookieOf(ended.headers), /^vintem-shift=; .*Max-Age=0/)
+  const report = ended.location!.slice(owner.home.length)
+  api.clock.advance(1)
+  await sellAll('7,00')
+  assert.deepEqual(await figures(owner, report), [['R$ 9,00', '3 vendas pagas']])
+  assert.match((await owner.get(report)).text, /Turno encerrado.*Começar turno/s)
+  const second = await begin()
+  await sellAll('1,00')
+  assert.deepEqual(await figures(owner, '/counter', second), [['R$ 1,00', '1 venda paga']])
+  api.clock.advance(86_401)
+  const later = await signIn(api, client.company)
+  const left = { cookie: second.cookie.replace(owner.cookie, later.cookie) }
+  assert.match((await later.get('/counter', left)).text, /Hoje no balcão/, 'nobody ended it')
+  const odd = ['x', '-1', '9'.repeat(15), '9'.repeat(30), '', '1;2']
+  for (const value of odd) {
+    const cookie = `${later.cookie}; vintem-shift=${value}`
+    assert.match((await later.get('/counter', { cookie })).text, /Hoje no balcão/, value)
+    const { text } = await later.get(`/counter?from=${value}&to=${value}`)
+    assert.match(text, /Hoje no balcão/, value)
+  }
+})
+
+test('the receipt of a sale is the page of the payer, who has nothing of the dashboard', async () => {
+  const { client, owner } = await shop()
+  const { id, brCode } = await sell(owner, '5,00')
+  await pay(api, brCode)
+  const { text } = await owner.get(`/counter/${id}`)
+  const receipt = /href="([^"]+)">Comprovante/.exec(text)![1]!
+  assert.match(receipt, /\/pay\/[\w-]+$/)
+  const page = await (await fetch(api.url + new URL(receipt).pathname)).text()
+  assert.match(page, /R\$ 5,00/)
+  assert.ok(page.includes(client.company.name))
 })
 
 test('a sale is canceled; one that was paid meanwhile is shown as paid', async () => {

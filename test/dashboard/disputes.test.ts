@@ -34,7 +34,16 @@ test('a dispute is explained, waits on the first page, and is defended with a fi
   const { id: charge, endToEndId } = await makePaid(api, client, 1990)
   const { id } = await openDispute(client, endToEndId, { hours: 72 })
   assert.match((await owner.get('')).text, /1 disputa aguarda a sua resposta, até 23\/08\/2026/)
-  assert.match((await owner.get('/disputes')).text, /Aguardando resposta/)
+  const list = (await owner.get('/disputes')).text
+  assert.match(list, /Aguardando resposta/)
+  for (const [path, tab, count] of [
+    ['/disputes', 'Todas', 1],
+    ['/disputes?status=OPEN', 'Aguardando resposta', 1],
+    ['/disputes?status=WON', 'Ganha', 0],
+  ] as const) {
+    const link = `href="${owner.home}${path.replace('?', '\\?')}"[^>]*>[^<]*${tab}\\w*[^<]*<[^>]*>${count}<`
+    assert.match(list, new RegExp(link), tab)
+  }
   const page = (await owner.get(`/disputes/${id}`)).text
   for (const said of [
     /sofreu uma fraude/,

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { checkoutUrl } from '../../src/core/charges/addresses.ts'
 import { isAllowed, ROLES } from '../../src/core/people/rules.ts'
+import { fromPublic, type Uuid } from '../../src/lib/ids.ts'
 import { ROUTES } from '../../src/web/dashboard/routes.ts'
 import { FOUND_PAGES, findPages } from '../../src/web/dashboard/search-pages.ts'
 import { payer, startApi } from '../support/api.ts'
@@ -168,6 +170,46 @@ test('a whole id leads to its page, and its beginning to the records that have i
   for (const id of Object.values(records)) {
     const text = await find(id)
     assert.doesNotMatch(mainOf(text).replaceAll(id, ''), /Confidencial/, 'of another company')
+  }
+})
+
+test('the end of an id finds its record, as it is read where the id is cut', async () => {
+  const shop = await api.client()
+  const records = await makeRecords(api, shop)
+  const boss = await signIn(api, shop.company)
+  for (const kind of ['charges', 'customers', 'disputes', 'subscriptions', 'balance/withdrawals']) {
+    const id = records[kind]!
+    for (const q of [id.slice(-6), id.slice(-20), `…${id.slice(-6).toUpperCase()}`]) {
+      assert.match(mainOf(await find(q, boss)), new RegExp(`/${kind}/${id}`), `${kind} ${q}`)
+    }
+    assert.doesNotMatch(mainOf(await find(id.slice(-6))), new RegExp(id), 'of another company')
+    assert.doesNotMatch(mainOf(await find(id.slice(-5), boss)), new RegExp(`${kind}/${id}`), kind)
+  }
+})
+
+test('a link is found by its address, whole or in part, and a pasted address leads to its page', async () => {
+  const shop = await api.client()
+  const boss = await signIn(api, shop.company)
+  const made = await shop.post('/link', { title: 'Ceia', slug: 'natal-em-casa', amount: 5000 })
+  assert.equal(made.status, 201, made.text)
+  const { id, url } = made.body.data
+  for (const q of ['natal-em-casa', '/natal-em-casa', 'NATAL', 'casa', 'ceia casa']) {
+    assert.match(mainOf(await find(q, boss)), new RegExp(`/links/${id}`), q)
+  }
+  const at = async (q: string, member = boss) =>
+    (await member.get(`/search?${new URLSearchParams({ q })}`)).location
+  const { id: subscription } = await makeSubscription(shop)
+  const { id: paid } = await makePaid(api, shop, 2500)
+  const pageOf = (id: Uuid | null) => checkoutUrl(api.app, { companyId: shop.company.id, id: id! })
+  for (const [q, path] of [
+    [url, `/links/${id}`],
+    [`${url}?utm=x`, `/links/${id}`],
+    [pageOf(fromPublic('charge', paid)), `/charges/${paid}`],
+    [pageOf(fromPublic('rec', subscription)), `/subscriptions/${subscription}`],
+    [`${new URL(url).origin}${boss.home}/links/${id}/edit`, `/links/${id}`],
+  ] as const) {
+    assert.equal(await at(q), `${boss.home}${path}`, q)
+    assert.equal(await at(q, owner), null, `of another company: ${q}`)
   }
 })
 

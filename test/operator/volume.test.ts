@@ -24,12 +24,12 @@ async function overview(): Promise<string> {
 async function figures(): Promise<Record<string, string>> {
   const text = await overview()
   const found = text.matchAll(
-    /<h2 class="soft small">(.*?)<\/h2><strong>(.*?)<\/strong><p[^>]*>(.*?)</g,
+    /<h2 class="soft small">(.*?)<\/h2><span><strong>(.*?)<\/strong>(.*?)<\/span><p[^>]*>(.*?)</g,
   )
   return Object.fromEntries(
-    [...found].map(([, title, value, more]) => [
+    [...found].map(([, title, value, change, more]) => [
       title,
-      `${value!.replace(/<[^>]+>/g, '')} ${more}`,
+      [value, change, more].map((part) => part!.replace(/<[^>]+>/g, '').trim()).join(' '),
     ]),
   )
 }
@@ -66,16 +66,20 @@ test('an operator sees what all companies in production receive, and who has sto
   api.clock.advance(DAY_S)
   await receive(south, 1)
   assert.deepEqual(await figures(), {
-    'Recebido hoje': 'R$ 0,01 1 pagamento',
-    'Recebido em 7 dias': 'R$ 50,51 3 pagamentos',
-    'Recebido em 30 dias': 'R$ 1.050,51 4 pagamentos',
-    'Empresas ativas': '2 de 3 em produção, 3 novas em 30 dias',
+    'Recebido hoje': 'R$ 0,01  1 pagamento',
+    'Recebido em 7 dias': 'R$ 50,51 Queda de 95% 3 pagamentos',
+    'Recebido em 30 dias': 'R$ 1.050,51  4 pagamentos',
+    'Empresas ativas': '2  de 3 em produção',
+    'Novas em 30 dias': '3  de 3 em produção',
   })
   const text = await overview()
   assert.match(text, /1 empresa em risco.*Bazar Norte.*último recebimento em 20\/08\/2026/s)
   assert.doesNotMatch(text, /Bazar (&lt;b&gt;Sul|Novo)/)
   api.clock.advance(31 * DAY_S)
   const later = await figures()
-  assert.equal(later['Recebido em 30 dias'], 'R$ 0,00 0 pagamentos')
-  assert.equal(later['Empresas ativas'], '0 de 3 em produção, 0 novas em 30 dias')
+  assert.equal(later['Recebido em 30 dias'], 'R$ 0,00 Queda de 100% 0 pagamentos')
+  assert.equal(later['Recebido hoje'], 'R$ 0,00  0 pagamentos')
+  assert.equal(later['Empresas ativas'], '0 Queda de 100% de 3 em produção')
+  assert.equal(later['Novas em 30 dias'], '0 Queda de 100% de 3 em produção')
+  assert.match(await overview(), /30 dias antes: R\$ 1\.000,00/)
 })

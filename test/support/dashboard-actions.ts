@@ -233,6 +233,7 @@ export const ACTIONS: Record<string, Action> = {
     fill: (page) => type(page, 'amount', '12,50'),
     says: says(/Cancelar venda/, /Cancel sale/),
   },
+  '/counter/shift': { at: '/counter', says: says(/Encerrar turno/, /End shift/) },
   '/counter/:id/cancel': {
     make: ({ api, client }) => makeSale(api, client),
     // The page may have shown it by itself before the answer came, without the notice.

@@ -15,9 +15,13 @@ export type Member = {
   cookie: string
   /** The path of the company's pages. */
   home: string
-  get(path: string): Promise<Answer>
+  get(path: string, headers?: Record<string, string>): Promise<Answer>
   /** Sends a form with what every form of the session has. */
-  post(path: string, form?: Record<string, string>): Promise<Answer>
+  post(
+    path: string,
+    form?: Record<string, string>,
+    headers?: Record<string, string>,
+  ): Promise<Answer>
 }
 
 export type MemberOptions = {
@@ -89,14 +93,14 @@ export function memberOf(
     session,
     cookie,
     home,
-    get: (path) => ask(path),
-    post(path, form = {}) {
+    get: (path, headers = {}) => ask(path, { headers }),
+    post(path, form = {}, headers = {}) {
       const body = new URLSearchParams({
         token: formTokenOf(api.app.vault, session),
         once: suffixOf(newId()),
         ...form,
       })
-      return ask(path, { method: 'POST', body })
+      return ask(path, { method: 'POST', body, headers })
     },
   }
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict'
+import { totalsOf } from '../../src/core/charges/counter.ts'
+import { sumByCustomer } from '../../src/core/charges/customer-sums.ts'
 import { monthsOf, readMonth } from '../../src/core/closings/commands.ts'
 import { withCompanyClock } from '../../src/core/companies/clock.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
@@ -83,6 +85,52 @@ function figuresIn({ postings, kinds }: World, { from, to }: Period): Figures {
   }
 }
 
+type PaidCharge = {
+  id: string
+  customer_id: string | null
+  link_id: string | null
+  dev_mode: boolean
+  received: number
+  refunded: number
+}
+
+/** What customers have paid, and links and counters received, is what the raw charges say. */
+async function requireSums(api: TestApi, companyId: string): Promise<void> {
+  const { db } = api.app
+  const rowsOf = <T extends object>(text: string) => api.rows<T>(text, [companyId])
+  const charges = await rowsOf<PaidCharge>(
+    `select id, customer_id, link_id, dev_mode, amount + adjustment - shortfall as received,
+       refunded from charges where company_id = $1 and status = 'COMPLETED'`,
+  )
+  const sumOf = (some: PaidCharge[], of: (charge: PaidCharge) => number) =>
+    some.reduce((sum, charge) => sum + Number(of(charge)), 0)
+  const customers = await rowsOf<{ id: string }>('select id from customers where company_id = $1')
+  const ids = customers.map(({ id }) => id)
+  for (const { customerId, count, paid } of await sumByCustomer(db, companyId, ids)) {
+    const own = charges.filter((one) => one.customer_id === customerId && !one.dev_mode)
+    const kept = sumOf(own, ({ received }) => received) - sumOf(own, ({ refunded }) => refunded)
+    assert.deepEqual({ count, paid }, { count: own.length, paid: kept }, `customer ${customerId}`)
+  }
+  const links = await rowsOf<{ id: string; paid: number; received: number }>(
+    'select id, paid, received from links where company_id = $1',
+  )
+  for (const { id, paid, received } of links) {
+    const own = charges.filter(({ link_id }) => link_id === id)
+    const expected = [own.length, sumOf(own, (one) => one.received)]
+    assert.deepEqual([Number(paid), Number(received)], expected, `link ${id}`)
+  }
+  const sales = await rowsOf<{ charge_id: string }>(
+    'select charge_id from counter_sales where company_id = $1',
+  )
+  const sold = charges.filter(({ id }) => sales.some(({ charge_id }) => charge_id === id))
+  const { all } = await totalsOf(db, companyId, companyId, { from: new Date(0), to: null })
+  assert.deepEqual(all, {
+    count: sold.length,
+    received: sumOf(sold, ({ received }) => received),
+    refunded: sumOf(sold, ({ refunded }) => refunded),
+  })
+}
+
 const HOUR_MS = 3_600_000
 const totalOf = (balance: Balance) => ACCOUNTS.reduce((sum, name) => sum + balance[name], 0)
 
@@ -104,11 +152,13 @@ function edgesOf({ postings }: World, now: Date): Date[] {
 
 /**
  * Every figure of many periods is what the raw postings say. Opening and movements make closing,
- * and figures of adjacent periods add up. Months that are over agree with the ledger too.
+ * and figures of adjacent periods add up. Months that are over agree with the ledger too, and sums
+ * of customers, links and counters with the charges.
  */
 export async function requireFigures(api: TestApi, client: Pick<Client, 'company'>): Promise<void> {
   const company = (await findCompany(api.app.db, client.company.id))!
   const app = withCompanyClock(api.app, company)
+  await requireSums(api, company.id)
   const postings = await readPostings(api, company.id)
   const charges = await api.rows<{ id: string; kind: string }>(
     'select id, kind from charges where company_id = $1',

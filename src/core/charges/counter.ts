@@ -114,20 +114,26 @@ export async function isCounterSale(tx: Tx, { companyId, id }: ChargeId): Promis
 /** Paid sales: how many, what has arrived, and what of it went back. */
 export type CounterTotal = { count: number; received: Cents; refunded: Cents }
 
-/** The sales that were made at counters today and are paid: of one person, and of all. */
-export async function totalsOfToday(
+/** Sales from a moment on, and until before another one if there is an end. */
+export type Shift = { from: Date; to: Date | null }
+
+export const today = (now: Date): Shift => ({ from: startOfDay(localDateOf(now)), to: null })
+
+/** The sales of a shift that are paid: of one person, and of all. */
+export async function totalsOf(
   tx: Tx,
   companyId: Uuid,
   personId: Uuid,
-  now: Date,
+  { from, to }: Shift,
 ): Promise<{ own: CounterTotal; all: CounterTotal }> {
   const [row] = await tx.query<Row & Record<string, number>>({
     text: `select count(*) as count, count(*) filter (where s.person_id = $2) as own_count,
              ${sum('c.amount + c.adjustment - c.shortfall', 'received')}, ${sum('c.refunded', 'refunded')}
            from counter_sales s
            join charges c on c.company_id = s.company_id and c.id = s.charge_id
-           where s.company_id = $1 and s.created_at >= $3 and c.status = 'COMPLETED'`,
-    values: [companyId, personId, startOfDay(localDateOf(now))],
+           where s.company_id = $1 and s.created_at >= $3
+             and ($4::timestamptz is null or s.created_at < $4) and c.status = 'COMPLETED'`,
+    values: [companyId, personId, from, to],
   })
   const total = (prefix: '' | 'own_'): CounterTotal => ({
     count: Number(row![`${prefix}count`]),
@@ -143,18 +149,19 @@ const sum = (what: string, name: string): string =>
 
 const SHOWN = 5
 
-/** The last sales that a person has made today, the newest first. */
+/** The last sales that a person has made in a shift, the newest first. */
 export async function lastSales(
   tx: Tx,
   companyId: Uuid,
   personId: Uuid,
-  now: Date,
+  { from, to }: Shift,
 ): Promise<ChargeId[]> {
   const rows = await tx.query<{ id: Uuid }>({
     text: `select charge_id as id from counter_sales
            where company_id = $1 and person_id = $2 and created_at >= $3
-           order by created_at desc limit $4`,
-    values: [companyId, personId, startOfDay(localDateOf(now)), SHOWN],
+             and ($4::timestamptz is null or created_at < $4)
+           order by created_at desc limit $5`,
+    values: [companyId, personId, from, to, SHOWN],
   })
   return rows.map(({ id }) => ({ companyId, id }))
 }

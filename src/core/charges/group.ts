@@ -94,7 +94,7 @@ function groupReads(db: Database): ReadGroups {
       findNew(wanted.filter((_, i) => old[i] === undefined)),
     ])
     const read = old.map((one) => (one ? refreshed.shift()! : found.shift()!))
-    return read.map((one) => one?.charge)
+    return read.map((one) => one?.charge ?? null)
   }
 
   async function list(parts: ListPart[]): Promise<(Charge | ChargeId)[][]> {

@@ -1,6 +1,6 @@
 import { uuids } from '../../db/arrays.ts'
 import { companyTableOf, type Part, tableOf } from '../../db/columns.ts'
-import type { Tx } from '../../db/database.ts'
+import type { Row, Tx } from '../../db/database.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Source } from '../../provider/port.ts'
 import { claimDue, type DueKind, type DueRequest } from '../due.ts'
@@ -179,6 +179,17 @@ export async function sumOfKept(
   })
   return row!.sum
 }
+
+/** How many disputes of a company are in each state. They are few. */
+export const countByState = (
+  tx: Tx,
+  companyId: Uuid,
+): Promise<{ status: DisputeState; count: number }[]> =>
+  tx.query<Row & { status: DisputeState; count: number }>({
+    text: `select status, count(*)::int8 as count from disputes
+           where company_id = $1 group by status`,
+    values: [companyId],
+  })
 
 /** How many disputes wait for the company, and how much is held for all that are not over. */
 export async function countOpen(

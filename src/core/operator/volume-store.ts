@@ -7,10 +7,12 @@ export type DayVolume = { at: Date; count: number; sum: number }
 /** Companies in production by what they do. A place has each of its companies alone. */
 export type CompanyCounts = {
   live: number
-  /** Created since the start of the period. */
+  /** Created since the start of the period, and in the period before. */
   new: number
-  /** Have received something in the period. */
+  newBefore: number
+  /** Have received something in the period, and in the period before. */
   active: number
+  activeBefore: number
   /** Have received something in the period, and nothing since `quietSince`. */
   quiet: number
 }
@@ -28,17 +30,21 @@ export const readVolume = (tx: Tx, from: Date): Promise<DayVolume[]> =>
 
 export async function countCompanies(
   tx: Tx,
-  { from, quietSince }: { from: Date; quietSince: Date },
+  { before, from, quietSince }: { before: Date; from: Date; quietSince: Date },
 ): Promise<CompanyCounts> {
   const [row] = await tx.query<Row & CompanyCounts>({
     // Citus takes no subquery over tables of all companies among the columns.
     text: `select * from (
-             select count(*) as live, count(*) filter (where created_at >= $1) as new
+             select count(*) as live, count(*) filter (where created_at >= $2) as new,
+               count(*) filter (where created_at >= $1 and created_at < $2) as "newBefore"
              from companies where mode = 'live') c
            cross join (
-             select count(*) as active, count(*) filter (where last < $2) as quiet
-             from (select max(s.starts_at) as last from ${RECEIVED} group by s.company_id) r) a`,
-    values: [from, quietSince],
+             select count(*) filter (where last >= $2) as active,
+               count(*) filter (where first < $2) as "activeBefore",
+               count(*) filter (where last >= $2 and last < $3) as quiet
+             from (select min(s.starts_at) as first, max(s.starts_at) as last
+                   from ${RECEIVED} group by s.company_id) r) a`,
+    values: [before, from, quietSince],
   })
   return row!
 }

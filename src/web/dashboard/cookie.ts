@@ -9,20 +9,39 @@ const nameOf = (publicUrl: string): string => (isSecure(publicUrl) ? '__Host-vin
 
 const isSecure = (publicUrl: string): boolean => publicUrl.startsWith('https:')
 
-export function readCookie(publicUrl: string, { headers }: FastifyRequest): string | null {
-  const name = `${nameOf(publicUrl)}=`
+export const readCookie = (publicUrl: string, request: FastifyRequest): string | null =>
+  readNamed(nameOf(publicUrl), request)
+
+function readNamed(name: string, { headers }: FastifyRequest): string | null {
+  const start = `${name}=`
   const pairs = (headers.cookie ?? '').split(';').map((pair) => pair.trim())
-  return pairs.find((pair) => pair.startsWith(name))?.slice(name.length) ?? null
+  return pairs.find((pair) => pair.startsWith(start))?.slice(start.length) ?? null
 }
 
-const setCookie = (reply: FastifyReply, publicUrl: string, value: string, age_s: number) =>
+type Cookie = { name: string; value: string; path: string; age_s: number }
+
+const write = (reply: FastifyReply, publicUrl: string, { name, value, path, age_s }: Cookie) =>
   reply.header(
     'Set-Cookie',
-    `${nameOf(publicUrl)}=${value}; Path=/; Max-Age=${age_s}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? '; Secure' : ''}`,
+    `${name}=${value}; Path=${path}; Max-Age=${age_s}; HttpOnly; SameSite=Lax${isSecure(publicUrl) ? '; Secure' : ''}`,
   )
+
+const setCookie = (reply: FastifyReply, publicUrl: string, value: string, age_s: number) =>
+  write(reply, publicUrl, { name: nameOf(publicUrl), value, path: '/', age_s })
 
 export const giveCookie = (reply: FastifyReply, publicUrl: string, token: string): FastifyReply =>
   setCookie(reply, publicUrl, token, MAX_SESSION_MS / 1000)
 
 export const removeCookie = (reply: FastifyReply, publicUrl: string): FastifyReply =>
   setCookie(reply, publicUrl, '', 0)
+
+/** When the shift at this phone's counter began. Each company's counter has its own. */
+const SHIFT = 'vintem-shift'
+
+export const readShift = (request: FastifyRequest): string | null => readNamed(SHIFT, request)
+
+export const keepShift = (
+  reply: FastifyReply,
+  publicUrl: string,
+  cookie: Pick<Cookie, 'value' | 'path' | 'age_s'>,
+): FastifyReply => write(reply, publicUrl, { name: SHIFT, ...cookie })

@@ -1,13 +1,15 @@
 import type { FastifyReply } from 'fastify'
-import { pageToken } from '../../core/charges/addresses.ts'
+import { checkoutUrl, pageToken } from '../../core/charges/addresses.ts'
 import { findCharge } from '../../core/charges/commands.ts'
 import {
   type CounterTotal,
   isCounterSale,
   lastSales,
   readSale,
+  type Shift,
   sellAtCounter,
-  totalsOfToday,
+  today,
+  totalsOf,
 } from '../../core/charges/counter.ts'
 import { asOf, type Charge, receivedOf } from '../../core/charges/rules.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
@@ -24,10 +26,11 @@ import { bankPath } from '../parts.ts'
 import type { Form } from '../site.ts'
 import { stateOf } from './charges.ts'
 import { commitOnce } from './commit-once.ts'
+import { keepShift, readShift } from './cookie.ts'
 import { COUNTER } from './counter-texts.ts'
 import { backLink, type FormFault, tryForm } from './form-parts.ts'
 import { NEW } from './new-texts.ts'
-import { card, doneNotice, heading, money } from './parts.ts'
+import { card, doneNotice, heading, moment, money } from './parts.ts'
 import type { DashboardRoute, Visit } from './visit.ts'
 
 const STYLES = ['counter.css']
@@ -68,7 +71,7 @@ async function sendForm(visit: Visit, typed: Form, fault: FormFault | null): Pro
     scripts: ['form.js', 'counter.js'],
     ...(fault ? { status: fault.problem.status } : {}),
     body: html`${backLink(visit, '/new', NEW[language].title)}${heading(texts.title)}${doneNotice(visit, texts.done)}
-<div class="columns">${card(null, html`${fault?.notice(language)}${form}`)}${await shift(visit)}</div>`,
+<div class="columns">${card(null, html`${fault?.notice(language)}${form}`)}${await shiftCard(visit)}</div>`,
   })
 }
 
@@ -116,14 +119,45 @@ function keypad({ language }: Visit): Html {
   )}<button type="button" class="button quiet" data-key="back" aria-label="${texts.erase}">${icon('erase')}</button></div>`
 }
 
-/** What was sold at the counter today, and the last sales of this person. */
-async function shift(visit: Visit): Promise<Html> {
-  const { app, company, person, language, url } = visit
+/** One that nobody has ended is over after a day, so that its sums stay cheap. */
+const MAX_SHIFT_S = 86_400
+
+/** Reads a shift that began, and perhaps ended, at moments of the company's clock. */
+function shiftOf(now: Date, from: string | null, to: string | null): Shift | null {
+  const [start, end] = [from, to ?? String(now.getTime())].map((at) =>
+    at !== null && /^\d{1,15}$/.test(at) ? Number(at) : Number.NaN,
+  ) as [number, number]
+  const isShift = start <= end && end <= now.getTime() && end - start < MAX_SHIFT_S * 1000
+  return isShift ? { from: new Date(start), to: to === null ? null : new Date(end) } : null
+}
+
+const ownShift = ({ app, request }: Visit): Shift | null =>
+  shiftOf(app.clock.now(), readShift(request), null)
+
+/** Begins a shift on this phone, or ends it and shows what was sold in it. */
+function changeShift(visit: Visit): FastifyReply {
+  const { app, form, reply, url } = visit
+  const now = app.clock.now().getTime()
+  const shift = ownShift(visit)
+  const keep = (value: string, age_s: number) =>
+    keepShift(reply, app.publicUrl, { value, path: url('/counter'), age_s })
+  if (form.shift === 'begin' && !shift) keep(String(now), MAX_SHIFT_S)
+  if (form.shift !== 'end' || !shift) return visit.redirect('/counter')
+  keep('', 0)
+  return visit.redirect(`/counter?from=${shift.from.getTime()}&to=${now}`)
+}
+
+/** What was sold at the counter in a shift or today, and the last sales of this person in it. */
+async function shiftCard(visit: Visit): Promise<Html> {
+  const { app, company, person, language, url, query } = visit
   const texts = COUNTER[language]
   const now = app.clock.now()
-  const [{ own, all }, last] = await Promise.all([
-    totalsOfToday(app.db, company.id, person.id, now),
-    lastSales(app.db, company.id, person.id, now),
+  const own = ownShift(visit)
+  const ended = shiftOf(now, query.from ?? null, query.to ?? '')
+  const shown = ended ?? own ?? today(now)
+  const [totals, last] = await Promise.all([
+    totalsOf(app.db, company.id, person.id, shown),
+    lastSales(app.db, company.id, person.id, shown),
   ])
   const found = await Promise.all(last.map(({ id }) => findCharge(app, company.id, id)))
   const charges = found.map((charge) => asOf(charge, now))
@@ -132,11 +166,31 @@ async function shift(visit: Visit): Promise<Html> {
   // Whoever has left the screen of an open sale goes on there.
   const pathOf = ({ id, status }: Charge) =>
     `/${status === 'OPEN' ? 'counter' : 'charges'}/${toPublic('charge', id)}`
+  const title = ended ? texts.shiftEnded : own ? texts.shift : texts.today
+  return card(
+    title,
+    html`${(ended ?? own) && shiftTimes(visit, shown)}${figuresOf(visit, totals)}<p class="hint">${texts.shiftHint}</p>${charges.length > 0 && html`<ul class="rows">${charges.map(row)}</ul>`}${shiftForm(visit, own)}`,
+  )
+}
+
+const shiftTimes = ({ language }: Visit, { from, to }: Shift): Html =>
+  html`<p class="soft">${COUNTER[language].since} ${moment(from)}${to && html` ${COUNTER[language].until} ${moment(to)}`}</p>`
+
+function figuresOf({ language }: Visit, { own, all }: Record<'own' | 'all', CounterTotal>): Html {
+  const texts = COUNTER[language]
   const figure = (label: string, { count, received, refunded }: CounterTotal) =>
     html`<div class="figure"><span class="soft">${label}</span><strong>${money(received)}</strong><span class="soft small">${texts.count(count)}${refunded > 0 && ` · ${texts.refunded(formatReais(refunded))}`}</span></div>`
-  return card(
-    texts.shift,
-    html`${figure(texts.own, own)}${all.count > own.count && figure(texts.all, all)}<p class="hint">${texts.shiftHint}</p>${charges.length > 0 && html`<ul class="rows">${charges.map(row)}</ul>`}`,
+  return html`${figure(texts.own, own)}${all.count > own.count && figure(texts.all, all)}`
+}
+
+function shiftForm(visit: Visit, own: Shift | null): Html {
+  const texts = COUNTER[visit.language]
+  return visit.formOf(
+    visit.url('/counter/shift'),
+    own
+      ? html`<button class="button quiet slim" name="shift" value="end">${texts.endShift}</button>`
+      : html`<button class="button quiet slim" name="shift" value="begin">${texts.beginShift}</button><p class="hint">${texts.beginHint}</p>`,
+    { kind: 'shift-form' },
   )
 }
 
@@ -199,12 +253,12 @@ const SIGNS: Record<Charge['status'], IconName> = {
 }
 
 function endedSale(visit: Visit, charge: Charge): Html {
-  const { language, url } = visit
+  const { app, language, url } = visit
   const texts = COUNTER[language]
   const { status, amount } = charge
   const { title, text } = texts.states[status]
   const isPaid = status === 'COMPLETED'
-  const path = url(`/charges/${toPublic('charge', charge.id)}`)
+  const path = isPaid ? checkoutUrl(app, charge) : url(`/charges/${toPublic('charge', charge.id)}`)
   return html`<section class="card result counter-result ${isPaid ? 'good' : 'bad'}">${icon(SIGNS[status])}<h1>${title}</h1>
 <p class="counter-amount">${formatReais(isPaid ? receivedOf(charge) : amount)}</p><p>${text}</p>
 <div class="actions"><a class="button" href="${url('/counter')}">${texts.next}</a><a class="button quiet" href="${path}">${isPaid ? texts.receipt : texts.charge}</a></div></section>`
@@ -223,6 +277,7 @@ const WRITES = { needs: 'payments:write' } as const
 export const counterRoutes: DashboardRoute[] = [
   { method: 'GET', path: '/counter', ...WRITES, handle: show },
   { method: 'POST', path: '/counter', ...WRITES, handle: sell },
+  { method: 'POST', path: '/counter/shift', ...WRITES, handle: changeShift },
   { method: 'GET', path: '/counter/:id', ...WRITES, handle: showSale },
   { method: 'POST', path: '/counter/:id/cancel', ...WRITES, handle: cancel },
 ]

@@ -140,20 +140,20 @@ const CHARGES_SHOWN = 20
 const SUBSCRIPTIONS_SHOWN = 20
 
 /** The page of a customer: who they are, and everything they paid. */
-async function show(visit: Visit, customer: ShownCustomer): Promise<{ body: Html; actions: Html }> {
+async function show(visit: Visit, customer: ShownCustomer) {
   const { language, url } = visit
   const texts = CUSTOMERS[language]
   const { id } = customer
   const actions = html`${
     visit.can('payments:write') &&
     html`<a class="button slim" href="${url(`/new/charge?customer=${id}`)}">${texts.chargeThem}</a><a class="button quiet slim" href="${url(`/new/link?customer=${id}`)}">${texts.sendLink}</a>`
-  }${eraseLink(visit, id)}`
+  }`
   const paid = visit.can('payments:read') && (await paidBy(visit, id))
   const wantsNone = await isStoppedFor(visit, id)
   const body = html`<div class="columns">${card(texts.details, details(visit, customer, wantsNone))}${paid}</div>
 ${await notesCard(visit, { recordType: 'customer', id })}
 ${visit.can('payments:read') && (await chargesOf(visit, id))}`
-  return { body, actions }
+  return { body, actions, lastActions: eraseLink(visit, id) }
 }
 
 /** Whether the customer wants no reminders. Who is shown may have a masked address. */

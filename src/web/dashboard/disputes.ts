@@ -2,7 +2,7 @@ import type { FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import { MAX_FILES, MAX_TEXT, openFile } from '../../core/disputes/files.ts'
 import { DISPUTE_STATES, type DisputeState } from '../../core/disputes/rules.ts'
-import { findFile } from '../../core/disputes/store.ts'
+import { countByState, findFile } from '../../core/disputes/store.ts'
 import type { DisputeView } from '../../core/disputes/view.ts'
 import { fromPublic } from '../../lib/ids.ts'
 import { formatReais } from '../../lib/money.ts'
@@ -13,7 +13,8 @@ import { type Html, html } from '../html.ts'
 import { type Fact, facts } from '../parts.ts'
 import { secure } from '../security.ts'
 import { DISPUTES } from './disputes-texts.ts'
-import { backLink, confirmation, type FormFault, formButtons, tabs, tryForm } from './form-parts.ts'
+import { backLink, confirmation, type FormFault, formButtons, tryForm } from './form-parts.ts'
+import { statusTabs } from './list-parts.ts'
 import {
   type Column,
   card,
@@ -65,19 +66,15 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     data.length > 0
       ? card(null, table(texts.title, columnsOf(visit), data))
       : card(null, nothing(language, texts.empty))
-  const body = html`<p class="soft">${texts.intro}</p>${stateTabs(visit, status)}${list}${pager(visit, next)}`
+  const body = html`<p class="soft">${texts.intro}</p>${await stateTabs(visit, status)}${list}${pager(visit, next)}`
   return sendPage(visit, FRAME, { title: texts.title, done: texts.done, body })
 }
 
-function stateTabs(visit: Visit, current: DisputeState | undefined): Html {
-  const texts = DISPUTES[visit.language]
-  const all = { label: texts.all, path: '/disputes', isHere: current === undefined }
-  const ofStates = DISPUTE_STATES.map((state) => ({
-    label: texts.states[state],
-    path: `/disputes?status=${state}`,
-    isHere: state === current,
-  }))
-  return tabs(visit, texts.filter, [all, ...ofStates])
+async function stateTabs(visit: Visit, current: DisputeState | undefined): Promise<Html> {
+  const { all, states: words, filter: label } = DISPUTES[visit.language]
+  const counts = await countByState(visit.app.db, visit.company.id)
+  const filters: Record<string, string> = current ? { status: current } : {}
+  return statusTabs(visit, '/disputes', filters, { label, all, words, counts })
 }
 
 function columnsOf(visit: Visit): Column<Shown>[] {

@@ -131,9 +131,9 @@ async function show(visit: Visit, link: Link): Promise<{ body: Html; actions: Ht
   }`
   return {
     actions,
-    body: html`${sharePart(visit, shared)}${card(texts.figures, figures(link, language), 'narrow-card')}
-${card(texts.charges, await chargesOf(visit, link))}
-${card(texts.details, details(link, language), 'narrow-card')}`,
+    body: html`${sharePart(visit, shared)}
+<div class="columns">${card(texts.figures, figures(link, language))}${card(texts.details, details(link, language))}</div>
+${card(texts.charges, await chargesOf(visit, link))}`,
   }
 }
 

@@ -90,8 +90,8 @@ export type Catalog<T> = {
   listActions?(visit: Visit): Html
   /** What the list shows below its title. */
   list(visit: Visit): Promise<Html>
-  /** What the page of a record shows, and what can be done with it beside a change. */
-  show(visit: Visit, record: T): Promise<{ body: Html; actions: Html }>
+  /** What the page of a record shows, and what can be done with it before a change and after it. */
+  show(visit: Visit, record: T): Promise<{ body: Html; actions: Html; lastActions?: Shown }>
   /** What a form has at first. */
   typed(visit: Visit, record: T | null): Form
   fields(visit: Visit, typed: Form, fault: FormFault | null, record: T | null): Html | Promise<Html>
@@ -126,7 +126,7 @@ async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Prom
   const record = await find(visit, catalog)
   const { here, show, texts } = catalog
   const { title, done, edit, remove } = texts[visit.language]
-  const { body, actions } = await show(visit, record)
+  const { body, actions, lastActions } = await show(visit, record)
   const link = (action: string, label: string, kind = 'quiet') =>
     html`<a class="button ${kind} slim" href="${visit.url(`/${here}/${record.id}/${action}`)}">${label}</a>`
   const { frame, write } = frameOf(catalog)
@@ -138,7 +138,7 @@ async function sendOne<T extends Named>(visit: Visit, catalog: Catalog<T>): Prom
       scripts,
       title: nameOf(catalog, record),
       back: backLink(visit, `/${here}`, title),
-      actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove, 'quiet danger')}`}`,
+      actions: html`${actions}${visit.can(write) && html`${link('edit', edit)}${remove && link('delete', remove, 'quiet danger')}`}${lastActions}`,
       done,
       body,
     },

@@ -7,19 +7,28 @@ import { foldedWords } from '../../core/customers/rules.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
 import { find as findDelivery } from '../../core/deliveries/log-store.ts'
 import { readDeliveryId } from '../../core/deliveries/view.ts'
-import { list as listLinks } from '../../core/links/store.ts'
+import { MAX_SLUG } from '../../core/links/rules.ts'
+import { findBySlug, list as listLinks } from '../../core/links/store.ts'
 import type { Payment } from '../../core/payments/rules.ts'
 import { openPayer } from '../../core/payments/sealing.ts'
 import { findUnmatched, listUnmatched } from '../../core/payments/store.ts'
 import { type Needs, ROLES } from '../../core/people/rules.ts'
-import { type FoundId, findByPublicId } from '../../core/records.ts'
+import { type FoundId, findByIdEnd, findByPublicId } from '../../core/records.ts'
 import { type Recurrence, asOf as subscriptionAsOf } from '../../core/recurrences/rules.ts'
 import { search as searchRecurrences } from '../../core/recurrences/store.ts'
 import { find as findRefund } from '../../core/refunds/store.ts'
 import { find as findWebhook } from '../../core/webhooks/store.ts'
 import { findByText } from '../../core/withdrawals/store.ts'
 import { showWithdrawal } from '../../core/withdrawals/view.ts'
-import { fromPublic, isUuid, type Prefix, toPublic, type Uuid } from '../../lib/ids.ts'
+import {
+  fromPublic,
+  isUuid,
+  type Prefix,
+  suffixOf,
+  toPublic,
+  type Uuid,
+  unpackPair,
+} from '../../lib/ids.ts'
 import { maskBankTaxId, maskPhone } from '../../pix/masks.ts'
 import { plainTaxId } from '../../pix/tax-id.ts'
 import { cleanTyped } from '../../pix/written.ts'
@@ -252,15 +261,21 @@ async function withdrawalsOf(visit: Visit, { text }: Sought): Promise<FoundKind>
   return { found, all: all.length > SHOWN ? '/balance/withdrawals' : null }
 }
 
-/** Links whose title has all words of the text. Only the newest are looked through. */
+/**
+ * The link of an address, and those whose title and address have all words of the text. For words
+ * only the newest are looked through.
+ */
 async function linksOf({ app, company }: Visit, { text }: Sought): Promise<FoundKind> {
   const words = foldedWords(text)
   if (words.length === 0) return { found: [] }
+  const slug = text.toLowerCase().replace(/^\//, '')
+  const named = slug.length <= MAX_SLUG ? await findBySlug(app.db, company.id, slug) : null
   const links = await listLinks(app.db, company.id, { limit: MAX_LINKS, after: null })
-  const found = links.filter(({ title }) => {
-    const folded = foldedWords(title).join(' ')
-    return words.every((word) => folded.includes(word))
+  const others = links.filter(({ id, title, slug }) => {
+    const folded = [...foldedWords(title), slug].join(' ')
+    return id !== named?.id && words.every((word) => folded.includes(word))
   })
+  const found = named ? [named, ...others] : others
   return {
     found: found.slice(0, SHOWN).map(({ id, title, slug }) => ({
       path: `/links/${toPublic('link', id)}`,
@@ -287,9 +302,11 @@ const RECORDS: Record<Exclude<Prefix, 'rfnd'>, { path: string; needs: Needs }> =
   wd: { path: '/balance/withdrawals', needs: 'balance:read' },
 }
 
-/** Records by their ids or the beginning of these, which people see cut. */
+/** Records by their ids, or by the beginning or end of these, which people see cut. */
 async function idsOf(visit: Visit, { text }: Sought): Promise<FoundKind> {
-  const ids = await findByPublicId(visit.app.db, visit.company.id, text, SHOWN)
+  const { app, company } = visit
+  const begun = await findByPublicId(app.db, company.id, text, SHOWN)
+  const ids = begun.length > 0 ? begun : await findByIdEnd(app.db, company.id, text, SHOWN)
   const pages = await Promise.all(ids.map((id) => pageOf(visit, id)))
   const found = ids.flatMap((one, i): Found[] => {
     const path = pages[i]
@@ -312,16 +329,41 @@ async function pageOfRefund({ app, company }: Visit, id: Uuid): Promise<string |
   return chargeId ? `/charges/${toPublic('charge', chargeId)}` : `/unmatched/${endToEndId}`
 }
 
+/** What may be on a page whose address has a token. */
+const PAYERS_PAGES = ['charge', 'rec', 'plan'] as const
+
 /** The page of the only record that has this whole id. Null if the text is none. */
 async function exactPage(visit: Visit, text: string): Promise<string | null> {
   const isWhole = /^[a-z]+_[0-9a-z]{26}$/i.test(text)
   const [own] = isWhole ? await findByPublicId(visit.app.db, visit.company.id, text, 1) : []
   if (own) return pageOf(visit, own)
-  if (visit.can('webhooks:read')) {
-    const path = await pageForDevelopers(visit, text)
-    if (path !== null) return path
-  }
+  const path = await pageOfAddress(visit, text)
+  if (path !== null) return path
+  const record = visit.can('webhooks:read') ? await pageForDevelopers(visit, text) : null
+  if (record !== null) return record
   return visit.can('payments:read') ? pageOfPayment(visit, text) : null
+}
+
+/** By an address of ours: of a link, of a payer's page, or of a page of the dashboard. */
+async function pageOfAddress(visit: Visit, text: string): Promise<string | null> {
+  const { app, company } = visit
+  const path = /^https?:\/\/[^/]+(\/[^?#\s]*)/i.exec(text)?.[1]
+  if (!path) return null
+  const [, owner, slug] = /^\/l\/([^/]+)\/([^/]+)/.exec(path) ?? []
+  if (slug) {
+    const isOwn = owner === suffixOf(company.id) && visit.can('payments:read')
+    const link = isOwn ? await findBySlug(app.db, company.id, slug) : null
+    return link && `/links/${toPublic('link', link.id)}`
+  }
+  const token = /^\/(?:pay|plan)\/([\w-]{43})/.exec(path)?.[1]
+  const pair = token === undefined ? null : unpackPair(token)
+  const id = /[a-z]+_[0-9a-z]{26}/.exec(path)?.[0]
+  const ids = pair ? PAYERS_PAGES.map((prefix) => toPublic(prefix, pair.id)) : id ? [id] : []
+  for (const one of ids) {
+    const [found] = await findByPublicId(app.db, company.id, one, 1)
+    if (found) return pageOf(visit, found)
+  }
+  return null
 }
 
 async function pageForDevelopers({ app, company }: Visit, text: string): Promise<string | null> {

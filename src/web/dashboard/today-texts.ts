@@ -56,7 +56,7 @@ const pt = {
     certificate: (day: string) => `O certificado do banco vence em ${day}`,
   },
   noDecision: 'Tudo em dia: nada aguarda a sua decisão.',
-  newest: 'Cobranças mais recentes',
+  newest: 'Últimas cobranças',
   allCharges: 'Ver todas',
   refresh: 'Atualizar',
   create: 'Cobrar',

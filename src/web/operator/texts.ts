@@ -69,10 +69,11 @@ const pt = {
     received: 'Recebido',
     payments: (count: string) => (count === '1' ? '1 pagamento' : `${count} pagamentos`),
     active: 'Empresas ativas',
-    ofLive: (live: number, made: number) =>
-      `de ${live} em produção, ${made === 1 ? '1 nova' : `${made} novas`} em 30 dias`,
+    ofLive: (live: number) => `de ${live} em produção`,
+    new: 'Novas em 30 dias',
+    before: '30 dias antes',
     chart: 'Recebido por dia',
-    hint: 'Todas as empresas em produção, até a última auditoria de cada uma.',
+    hint: 'Todas as empresas em produção, até a última auditoria de cada uma. ▲ e ▼ comparam os dias completos com os mesmos dias antes.',
     day: 'Dia',
     quiet: (count: number) => (count === 1 ? '1 empresa em risco' : `${count} empresas em risco`),
     quietHint: (days: number) =>
@@ -335,9 +336,11 @@ const en: OperatorTexts = {
     received: 'Received',
     payments: (count) => (count === '1' ? '1 payment' : `${count} payments`),
     active: 'Active companies',
-    ofLive: (live, made) => `of ${live} in production, ${made} new in 30 days`,
+    ofLive: (live) => `of ${live} in production`,
+    new: 'New in 30 days',
+    before: '30 days before',
     chart: 'Received by day',
-    hint: 'All companies in production, up to the last audit of each.',
+    hint: 'All companies in production, up to the last audit of each. ▲ and ▼ compare the days that are over with as many before.',
     day: 'Day',
     quiet: (count) => (count === 1 ? '1 company at risk' : `${count} companies at risk`),
     quietHint: (days) =>

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { suffixOf } from '../../../src/lib/ids.ts'
 import { type Client, payer, type Reply, startApi } from '../../support/api.ts'
 import { openBanked } from '../../support/bank.ts'
+import { requireFigures } from '../../support/figures.ts'
 import { at, productOf } from '../../support/pages.ts'
 import { makeUnmatched, pay } from '../../support/payments.ts'
 import { runTasks } from '../../support/tasks.ts'
@@ -164,6 +165,7 @@ test('a payment that settles an expired sale takes its place of the stock again'
   assert.equal(settled.status, 200, settled.text)
   const shown = await read(client, link)
   assert.deepEqual([shown.remaining, shown.paid, shown.received], [1, 1, 1500])
+  await requireFigures(api, client)
 })
 
 test('a form that is sent twice, one after the other or at once, makes one charge', async () => {
