@@ -28,6 +28,7 @@ const MAY_USE: Record<string, string[]> = {
     'deliveries',
     'disputes',
     'due.ts',
+    'installation.ts',
     'mails',
     'recurrences',
     'reminders',
@@ -135,7 +136,15 @@ const MAY_USE: Record<string, string[]> = {
   notes: [],
   operator: ['activity', 'clocks', 'companies', 'mails', 'sandbox-companies.ts'],
   // Makes companies and keys for whoever runs the installation, as a page or a program asks for it.
-  'operator-companies.ts': ['activity', 'app.ts', 'companies', 'operator', 'people', 'places'],
+  'operator-companies.ts': [
+    'activity',
+    'app.ts',
+    'companies',
+    'idempotency.ts',
+    'operator',
+    'people',
+    'places',
+  ],
   'orders.ts': ['due.ts'],
   payments: [
     'activity',

@@ -188,6 +188,10 @@ test('the unit of backups deletes old ones and what interrupted ones have left, 
   for (const [, command] of unit.matchAll(/^ExecStartPost=(.+)$/gm)) {
     execFileSync('sh', ['-c', command!.replaceAll('/var/lib/vintem/backups', folder)])
   }
-  const left = ['other.part', 'vintem-2026-10-30T0300.backup', 'vintem-2026-10-31T0300.backup.417.part']
+  const left = [
+    'other.part',
+    'vintem-2026-10-30T0300.backup',
+    'vintem-2026-10-31T0300.backup.417.part',
+  ]
   assert.deepEqual(readdirSync(folder).toSorted(), left)
 })
