@@ -133,8 +133,8 @@ export const SENTENCES: Record<string, string> = {
     'O saque está {status} e não aguarda aprovação.',
   'Whoever has started a withdrawal cannot approve it. Ask another person.':
     'Quem iniciou um saque não pode aprová-lo. Peça a outra pessoa.',
-  'Whoever has changed the bank connection cannot approve a withdrawal that is held for it. Ask another person.':
-    'Quem alterou a conexão com o banco não pode aprovar um saque retido por isso. Peça a outra pessoa.',
+  'Neither whoever has changed the bank connection nor a new member can approve a withdrawal that is held for it. Ask another person.':
+    'Nem quem alterou a conexão com o banco nem quem acabou de entrar na equipe pode aprovar um saque retido por isso. Peça a outra pessoa.',
   'The code was sent {times} times, which is the most.':
     'O código foi enviado {times} vezes, que é o máximo.',
   'The Pix key of the recipient was changed. Payouts to it are possible from {time} on.':

@@ -99,7 +99,7 @@ test('to create a charge and send it by WhatsApp takes three taps', async () => 
   await page.locator('#name').fill('Maria da Silva')
   await page.locator('#taxId').fill('529.982.247-25')
   await page.locator('#phone').fill('(11) 98765-4321')
-  await tap(/^Criar/, 'button')
+  await tap(/^Cobrar$/, 'button')
   await page.getByText('Cobrança criada.').waitFor()
   await isFine(page)
   const link = page.getByRole('link', { name: 'WhatsApp' })
