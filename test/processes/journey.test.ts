@@ -115,9 +115,11 @@ test('operators get one answer for all processes', async () => {
   const asked = Array.from({ length: ASKED }, (_, n) => (n % 2 === 0 ? make() : list()))
   const [most, ...answers] = await Promise.all([mostSeen(Promise.all(asked)), ...asked])
   assert.ok(most <= mostConnections(10, 2), `${most} connections`)
-  // A machine that is busy may refuse some of so many at once.
+  // Of so many at once, one process may have more than a company may let wait there, or than it can
+  // answer in time.
   const refused = answers.filter(({ status }) => status >= 400)
-  for (const { status, body } of refused) assert.equal(status, 503, JSON.stringify(body))
+  for (const { status, body } of refused)
+    assert.ok([429, 503].includes(status), JSON.stringify(body))
   const made = before + answers.filter(({ status }) => status === 201).length
   assert.ok(made > before)
   // An answer is counted after it was sent.
