@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /**
- * Fills a sandbox with the life of a small shop, by the API alone: `node scripts/seed.ts <address>
- * <data folder> [days]`. The clock of the sandbox moves forward by these days. The same days have
- * the same sales each time.
+ * Fills a sandbox with the life of a small shop, by the API alone:
+ * `node_modules/.bin/node scripts/seed.ts <address> <data folder> [days]`. The clock of the sandbox
+ * moves forward by these days. The same days have the same sales each time.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: an answer is read for one field or two
