@@ -188,8 +188,8 @@ function shiftForm(visit: Visit, own: Shift | null): Html {
   return visit.formOf(
     visit.url('/counter/shift'),
     own
-      ? html`<button class="button quiet slim" name="shift" value="end">${texts.endShift}</button>`
-      : html`<button class="button quiet slim" name="shift" value="begin">${texts.beginShift}</button><p class="hint">${texts.beginHint}</p>`,
+      ? html`<input type="hidden" name="shift" value="end"><button class="button quiet slim">${texts.endShift}</button>`
+      : html`<input type="hidden" name="shift" value="begin"><button class="button quiet slim">${texts.beginShift}</button><p class="hint">${texts.beginHint}</p>`,
     { kind: 'shift-form' },
   )
 }
