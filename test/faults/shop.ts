@@ -129,10 +129,11 @@ async function sellOne(client: Client, recipient: string | null): Promise<void> 
   if (isSplit) journal.splits.push({ company: shop.company, id, amount, recipient })
   if (devMode) await simulate(client, id, amount)
   else await payAtBank(client, brCode, AT_SHOP)
-  await until(`${id} is paid`, async () => {
+  const seen = await until(`${id} is paid`, async () => {
     const { status } = (await get(client, `/charge/${id}/status`)).body.data
-    return status === 'COMPLETED' ? true : null
+    return status === 'COMPLETED' ? 'paid' : over(client)
   })
+  if (seen === 'over') return
   if (random.onceIn(4) && operations.has('again')) await payAgain(client, brCode)
   const choice = random.below(4)
   if (choice === 0 && operations.has('refund')) await refund(client, id, amount)
@@ -201,19 +202,23 @@ async function simulate(client: Client, id: string, amount: number): Promise<voi
   client.journal.payments.push({ company, name: id, amount, ...AT_SHOP })
 }
 
+/** When the load ends nobody waits for what is lost: the check finds it. */
+const over = ({ stopping }: Client): 'over' | null => (stopping() ? 'over' : null)
+
 /** Money that arrives twice is kept, goes back, or waits for somebody to decide. */
 async function payAgain(client: Client, brCode: string): Promise<void> {
   const { journal, random, shop } = client
   const paid = await payAtBank(client, brCode, AGAIN)
   const path = `/payment/unmatched/${paid.name}`
   // The bank is answered before the payment is matched where that fails at first.
-  await until(`${paid.name} is listed`, async () => {
+  const seen = await until(`${paid.name} is listed`, async () => {
     const { body } = await get(client, '/payment/unmatched?limit=50')
     const listed = body.data.some(
       ({ endToEndId }: { endToEndId: string }) => endToEndId === paid.name,
     )
-    return listed ? true : null
+    return listed ? 'listed' : over(client)
   })
+  if (seen === 'over') return
   const choice = random.below(3)
   if (choice === 1) {
     await post(client, `${path}/accept`, undefined, [200])
