@@ -22,7 +22,11 @@ const MAX_FOLLOWED_AT_ONCE = 500
 const LATE_MS = [250, 1_000, 5_000, 40_000]
 
 /** Notes in the database which feeds are followed. */
-function createFollows(db: Database, log: Log, changed: (companyId: Uuid) => void) {
+function createFollows(
+  db: Database,
+  log: Log,
+  { changed, late }: { changed(companyId: Uuid): void; late: readonly number[] },
+) {
   let known = createRecent<number>(MAX_KNOWN_FOLLOWS)
   const has = (id: Uuid) => (known.get(id) ?? Number.NEGATIVE_INFINITY) > performance.now()
 
@@ -32,7 +36,7 @@ function createFollows(db: Database, log: Log, changed: (companyId: Uuid) => voi
       if (missing.length > 0) await followFeeds(db.light, missing, FOLLOWED_S)
       for (const id of missing) {
         known.set(id, performance.now() + WRITTEN_AGAIN_MS)
-        for (const late_ms of LATE_MS) setTimeout(changed, late_ms, id).unref()
+        for (const late_ms of late) setTimeout(changed, late_ms, id).unref()
       }
     } catch (error) {
       // The feed is then looked at regularly, without notifications.
@@ -113,11 +117,16 @@ const tooMany = () =>
  * Requests that wait for events. They cost nothing while nothing happens: a transaction that writes
  * events of a company with seats notifies this server, which looks once for all who wait.
  */
-export function createFeedWaits(db: Database, limits: Limits, log: Log): FeedWaits {
+export function createFeedWaits(
+  db: Database,
+  limits: Limits,
+  log: Log,
+  late: readonly number[] = LATE_MS,
+): FeedWaits {
   const companies = new Map<Uuid, Company>()
   const seats = createSeats(companies, limits)
   const looks = createLooks(db, companies, log)
-  const follows = createFollows(db, log, looks.changed)
+  const follows = createFollows(db, log, { changed: looks.changed, late })
   let alive = () => false
   let isClosed = false
 
