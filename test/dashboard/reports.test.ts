@@ -7,9 +7,9 @@ import { ROLES } from '../../src/core/people/rules.ts'
 import { readCsv } from '../../src/lib/csv.ts'
 import { formatReais, readReais } from '../../src/lib/money.ts'
 import { periodOf } from '../../src/web/dashboard/periods.ts'
-import { type Client, startApi } from '../support/api.ts'
+import { type Client, payer, startApi } from '../support/api.ts'
 import { type Member, signIn } from '../support/dashboard.ts'
-import { linkTo } from '../support/pages.ts'
+import { linkTo, productOf } from '../support/pages.ts'
 import { makeCode, makePaid, makeUnmatched, pay } from '../support/payments.ts'
 import { runTasks } from '../support/tasks.ts'
 import { confirmed } from '../support/withdrawals.ts'
@@ -201,6 +201,32 @@ test('a report says what it is compared with, and by how much it differs', async
   const last = await owner.get('/reports?period=last')
   assert.match(textOf(last.text), /comparado com 01\/03\/2028 a 31\/03\/2028/)
   assert.doesNotMatch(last.text, /class="change/)
+})
+
+test('a product is compared with what it brought in until the same time of the period before', async () => {
+  const client = await api.client()
+  const bread = await productOf(client, { name: 'Pão', price: 2_000 })
+  const cake = await productOf(client, { name: 'Bolo', price: 3_000 })
+  const sell = async (moment: string, productId: string, quantity: number) => {
+    goTo(moment)
+    const items = [{ productId, quantity }]
+    const body = { customer: payer(), items, devMode: true }
+    const { id } = (await client.post('/charge/payment-link', body)).body.data
+    assert.equal((await client.post(`/charge/${id}/simulate-payment`)).status, 200)
+  }
+  await sell('2029-04-03T10:00:00', bread, 1)
+  await sell('2029-04-10T10:20:00', bread, 1)
+  await sell('2029-04-10T10:40:00', bread, 9)
+  await sell('2029-05-10T10:29:00', bread, 3)
+  await sell('2029-05-10T10:30:00', cake, 1)
+  const owner = await signIn(api, client.company)
+  const rowsOf = async (search: string) =>
+    tablesOf((await owner.get(`/reports?${search}`)).text)['Por produto']
+  assert.deepEqual(await rowsOf('period=month'), [
+    ['Pão', '3', 'R$ 60,00 Aumento de 50%'],
+    ['Bolo', '1', 'R$ 30,00'],
+  ])
+  assert.deepEqual(await rowsOf('from=2029-04-10&to=2029-04-10'), [['Pão', '10', 'R$ 200,00']])
 })
 
 test('days that cannot be shown are refused beside their field, and nothing is read', async () => {

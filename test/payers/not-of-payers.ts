@@ -86,7 +86,7 @@ export const NOT_OF_PAYERS: Record<string, Record<string, readonly string[]>> = 
     links: ['slug', 'title', 'description', 'items', 'open_amount', 'success_url', 'split'],
     link_slugs: ['slug'],
     logos: ['hash', 'type', 'bytes'],
-    product_sums: ['name'],
+    product_sums: ['span', 'name'],
     products: [
       'name',
       'description',

@@ -6,6 +6,7 @@ import { withCompanyClock } from '../../src/core/companies/clock.ts'
 import { findCompany } from '../../src/core/companies/store.ts'
 import { type Figures, type Period, readFigures } from '../../src/core/figures/figures.ts'
 import type { Client, TestApi } from './api.ts'
+import { requireProducts, requireSubscriptions } from './sales-figures.ts'
 
 const ACCOUNTS = ['available', 'pending', 'held', 'unmatched', 'disputed', 'recipients'] as const
 type Balance = Record<(typeof ACCOUNTS)[number], number>
@@ -153,7 +154,7 @@ function edgesOf({ postings }: World, now: Date): Date[] {
 /**
  * Every figure of many periods is what the raw postings say. Opening and movements make closing,
  * and figures of adjacent periods add up. Months that are over agree with the ledger too, and sums
- * of customers, links and counters with the charges.
+ * of customers, links and counters with the charges, and those of products and subscriptions.
  */
 export async function requireFigures(api: TestApi, client: Pick<Client, 'company'>): Promise<void> {
   const company = (await findCompany(api.app.db, client.company.id))!
@@ -191,6 +192,9 @@ export async function requireFigures(api: TestApi, client: Pick<Client, 'company
   for (const [i, { opening }] of parts.slice(1).entries()) {
     assert.deepEqual(opening, parts[i]!.closing)
   }
+  const some = neighbours.filter((_, i) => i % 5 === 0)
+  await requireProducts(api, app, company, { postings, all, parts: neighbours })
+  await requireSubscriptions(api, app, company, [all, ...some])
   for (const month of monthsOf(app, company)) {
     const { closing } = await readMonth(app, company, month)
     assert.equal(closing.unmatched.sum, closing.closing.unmatched, `unmatched in ${month}`)

@@ -1,4 +1,4 @@
-import { dates, integers, texts, uuids } from '../../db/arrays.ts'
+import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import type { Row, Tx } from '../../db/database.ts'
 import { NUMBERED, type Range, valuesOf } from '../../ledger/sums.ts'
 import { fromPublic, type Uuid } from '../../lib/ids.ts'
@@ -94,16 +94,16 @@ export async function addLate(tx: Tx, companyId: Uuid, range: Range): Promise<vo
 }
 
 /** More than anybody sells: no item of a link makes a sum too large for a column. */
-const MAX_SUM = 9_007_199_254_740_991
+export const MAX_SUM = 9_007_199_254_740_991
 const MAX_ITEM = 999_999_999_999
 
-type Sold = Row & { day: string; product: string; name: string; quantity: number; sum: number }
+type Sold = Row & { hour: Date; product: string; name: string; quantity: number; sum: number }
 
-/** Adds what was sold to its days: items of links, and products of subscriptions. */
-export async function addProducts(tx: Tx, companyId: Uuid, range: Range): Promise<void> {
-  const sold = await tx.query<Sold>({
+/** What was sold, by the hour: items of links, and products of subscriptions. */
+export function findSold(tx: Tx, companyId: Uuid, range: Range): Promise<Sold[]> {
+  return tx.query<Sold>({
     name: 'find_sold_products',
-    text: `select (n.at at time zone '${ZONE}')::date as day, i.product,
+    text: `select date_trunc('hour', n.at, 'UTC') as hour, i.product,
              (array_agg(i.name order by n.entry desc))[1] as name,
              least(sum(i.quantity), ${MAX_SUM})::int8 as quantity,
              least(sum(i.sum), ${MAX_SUM})::int8 as sum
@@ -124,29 +124,37 @@ export async function addProducts(tx: Tx, companyId: Uuid, range: Range): Promis
            group by 1, 2`,
     values: valuesOf(companyId, range),
   })
-  if (sold.length > 0) await insertSold(tx, companyId, sold)
 }
 
 /** Links name their products by public ids, and subscriptions by their own. */
-const idOf = ({ product }: Sold): Uuid => fromPublic('prod', product) ?? product
+export const productOf = ({ product }: Sold): Uuid => fromPublic('prod', product) ?? product
 
-async function insertSold(tx: Tx, companyId: Uuid, sold: Sold[]): Promise<void> {
+/** Adds what was sold to its hours and days. */
+export async function addProducts(tx: Tx, companyId: Uuid, range: Range): Promise<void> {
+  const sold = await findSold(tx, companyId, range)
+  if (sold.length === 0) return
   await tx.query({
     text: `with sold as (
-             select day, product_id, min(name) as name, sum(quantity) as quantity, sum(sum) as sum
-             from unnest($2::date[], $3::uuid[], $4::text[], $5::int8[], $6::int8[])
-               s (day, product_id, name, quantity, sum)
-             group by 1, 2
+             select s.span, s.starts_at, product_id,
+               (array_agg(name order by hour desc))[1] as name,
+               sum(quantity) as quantity, sum(sum) as sum
+             from unnest($2::timestamptz[], $3::uuid[], $4::text[], $5::int8[], $6::int8[])
+               u (hour, product_id, name, quantity, sum)
+             cross join lateral (values
+               ('hour', hour), ('day', date_trunc('day', hour, '${ZONE}'))) s (span, starts_at)
+             group by 1, 2, 3
            )
-           insert into product_sums as t (company_id, day, product_id, name, quantity, sum)
-           select $1, * from sold
-           on conflict (company_id, day, product_id) do update set name = excluded.name,
+           insert into product_sums as t
+             (company_id, span, starts_at, product_id, name, quantity, sum)
+           select $1, span, starts_at, product_id, name, least(quantity, ${MAX_SUM}),
+             least(sum, ${MAX_SUM}) from sold
+           on conflict (company_id, span, starts_at, product_id) do update set name = excluded.name,
              quantity = least(t.quantity + excluded.quantity, ${MAX_SUM}),
              sum = least(t.sum + excluded.sum, ${MAX_SUM})`,
     values: [
       companyId,
-      dates(sold.map(({ day }) => day)),
-      uuids(sold.map(idOf)),
+      timestamps(sold.map(({ hour }) => hour)),
+      uuids(sold.map(productOf)),
       texts(sold.map(({ name }) => name)),
       integers(sold.map(({ quantity }) => quantity)),
       integers(sold.map(({ sum }) => sum)),

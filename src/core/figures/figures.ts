@@ -5,9 +5,9 @@ import type { Uuid } from '../../lib/ids.ts'
 import { localDateOf } from '../../pix/local-time.ts'
 import type { App, Uses } from '../app.ts'
 import type { Company } from '../companies/rules.ts'
-import { readMade, sumMade } from './count-store.ts'
+import { findSold, productOf, readMade, sumMade } from './count-store.ts'
 import { countMadeIn, countPostings } from './counting.ts'
-import { findSubscriptionFigures, sumProducts } from './read-store.ts'
+import { findSubscriptionFigures, sumOfProducts, sumProducts } from './read-store.ts'
 import {
   type Conversion,
   completeUntil,
@@ -56,12 +56,15 @@ export async function readPeriods(
   periods: Period[],
 ): Promise<Entries[]> {
   await countPostings(app, company)
-  return app.db.transaction(async (tx) => {
-    // Somebody may count more meanwhile.
-    await tx.query({ text: 'set transaction isolation level repeatable read, read only' })
-    return readEntries(tx, company.id, periods)
-  })
+  return inSnapshot(app, (tx) => readEntries(tx, company.id, periods))
 }
+
+/** Reads all of the same moment: somebody may count more meanwhile. */
+const inSnapshot = <R>({ db }: { db: Database }, read: (tx: Tx) => Promise<R>): Promise<R> =>
+  db.transaction(async (tx) => {
+    await tx.query({ text: 'set transaction isolation level repeatable read, read only' })
+    return read(tx)
+  })
 
 /** The same of what is counted. Needs one snapshot, or that nobody else counts. */
 export async function readEntries(tx: Tx, companyId: Uuid, periods: Period[]): Promise<Entries[]> {
@@ -110,16 +113,44 @@ async function edgesOf(tx: Tx, companyId: Uuid, periods: Period[]): Promise<(at:
   return (at) => found.get(at.getTime())!
 }
 
-/** The products that brought in most, the most first. */
+/**
+ * The products that brought in most in a period of whole hours, the most first, and what the same
+ * products brought in in the period that it is compared with, which may have any ends.
+ */
 export async function readProducts(
   app: Given,
   company: Company,
-  { from, to }: Period,
+  { period, compared }: { period: Period; compared: Period },
   limit: number,
 ): Promise<ProductSum[]> {
   await countPostings(app, company)
-  const last = localDateOf(new Date(to.getTime() - 1))
-  return sumProducts(app.db, company.id, [localDateOf(from), last], limit)
+  return inSnapshot(app, async (tx) => {
+    const products = await sumProducts(tx, company.id, partsOf(period), limit)
+    const before = await readProductsBefore(tx, company.id, compared, products)
+    return products.map((one) => ({ ...one, before: before.get(one.productId) ?? 0 }))
+  })
+}
+
+async function readProductsBefore(
+  tx: Tx,
+  companyId: Uuid,
+  compared: Period,
+  products: Pick<ProductSum, 'productId'>[],
+): Promise<Map<Uuid, number>> {
+  const ids = products.map(({ productId }) => productId)
+  const parts = partsOf(compared)
+  const spans = parts.filter((part) => !isOfEntries(part))
+  const sums = await sumOfProducts(tx, companyId, spans, ids)
+  const before = new Map(sums.map(({ productId, sum }) => [productId, sum]))
+  const edgeAt = await edgesOf(tx, companyId, parts.filter(isOfEntries))
+  for (const { from, to } of parts.filter(isOfEntries)) {
+    const range = { after: edgeAt(from), until: edgeAt(to), latest: null }
+    for (const one of await findSold(tx, companyId, range)) {
+      const id = productOf(one)
+      before.set(id, (before.get(id) ?? 0) + one.sum)
+    }
+  }
+  return before
 }
 
 const DAY_MS = 24 * 3_600_000

@@ -46,10 +46,17 @@ export type Figures = {
 
 /**
  * What was sold of a product: items of links and products of subscriptions whose charges were paid
- * on the days in São Paulo of the period. The prices are those of the items, so a discount, a fine
- * or interest is not in them.
+ * in the period. The prices are those of the items, so a discount, a fine or interest is not in
+ * them.
  */
-export type ProductSum = { productId: Uuid; name: string; quantity: number; sum: number }
+export type ProductSum = {
+  productId: Uuid
+  name: string
+  quantity: number
+  sum: number
+  /** The sum in the period that this one is compared with. */
+  before: number
+}
 
 /** Charges that were made, and how many of those are paid until now. */
 export type Conversion = { made: number; paid: number }

@@ -87,7 +87,7 @@ async function readAll({ app, company }: Visit, asked: Asked): Promise<Read> {
   const [conversion, conversionBefore, products, ...subscribed] = await Promise.all([
     readConversion(app, company, whole),
     readConversion(app, company, { from, to: hourOf(to) }),
-    readProducts(app, company, whole, MAX_PRODUCTS),
+    readProducts(app, company, { period: whole, compared: period.compared }, MAX_PRODUCTS),
     readSubscriptionFigures(app, company, whole),
     readSubscriptionFigures(app, company, period.compared),
   ])
@@ -331,7 +331,12 @@ function productsCard({ language }: Visit, { products }: Read): Html {
     [
       { title: texts.product, kind: 'main', of: ({ name }) => html`<bdi>${name}</bdi>` },
       { title: texts.quantity, kind: 'number', of: ({ quantity }) => formatCount(quantity) },
-      { title: texts.amount, kind: 'number', of: ({ sum }) => money(sum) },
+      {
+        title: texts.amount,
+        kind: 'number',
+        of: ({ sum, before }) =>
+          html`<span class="amounts">${money(sum)}${changeOf(sum, before, language)}</span>`,
+      },
     ],
     products,
   )
