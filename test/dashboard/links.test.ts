@@ -94,7 +94,12 @@ test('a customer may choose the amount, and a link is switched off and on again'
   const off = await owner.post(`/links/${id}/enabled`, { enabled: '' })
   assert.match(off.location!, /done=off$/)
   assert.equal((await read(id)).state, 'OFF')
-  assert.match((await owner.get('/links?enabled=false')).text, /Doação/)
+  const page = (await owner.get('/links?enabled=false')).text
+  assert.match(page, /Doação/)
+  const counts = [...page.matchAll(/links[?"][^<]*?>[^<]+ <span class="count">(\d+)</g)].map(
+    ([, count]) => Number(count),
+  )
+  assert.deepEqual(counts, [counts[1]! + 1, counts[1], 1])
   await owner.post(`/links/${id}/enabled`, { enabled: 'yes' })
   assert.equal((await read(id)).state, 'OPEN')
 })

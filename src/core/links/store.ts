@@ -101,6 +101,21 @@ export async function forgetOldSlugs(
   })
 }
 
+/** How many links are on and off, of at most so many of the newest. */
+export async function countLinks(
+  tx: Tx,
+  companyId: Uuid,
+  most: number,
+): Promise<{ on: number; off: number }> {
+  const [row] = await tx.query<{ on: number; off: number }>({
+    name: 'count_links',
+    text: `select count(*) filter (where enabled) as on, count(*) filter (where not enabled) as off
+           from (select enabled from links where company_id = $1 order by id desc limit $2) l`,
+    values: [companyId, most],
+  })
+  return row!
+}
+
 type LinkId = Pick<ReusableLink, 'companyId' | 'id'>
 
 /** Counts a charge that the link has made, which takes a place of its stock. */

@@ -10,12 +10,9 @@ import { daysBetween, endOfPeriod, localDateOf, startOfPeriod } from '../../pix/
 import { type Html, html } from '../html.ts'
 import { type Filters, searching, TAB_NAMES, TABS } from './charge-filters.ts'
 import { CHARGES, type ChargeTab } from './charges-texts.ts'
-import { type Count, countOf } from './list-parts.ts'
+import { type Count, countOf, countUpTo, MAX_COUNTED } from './list-parts.ts'
 import { formatCount } from './parts.ts'
 import type { Visit } from './visit.ts'
-
-/** Up to so many charges are counted and added up. */
-export const MAX_COUNTED = 1000
 
 type State = Pick<StateCounts['states'][number], 'status' | 'isReturned' | 'count'>
 
@@ -43,7 +40,7 @@ export async function countTabs(
   const counts = TAB_NAMES.map((tab): [ChargeTab, Count] => {
     if (!each) return [tab, { count: countIn(states, tab), isMore }]
     const count = countIn(each, tab)
-    return [tab, { count: Math.min(count, MAX_COUNTED), isMore: count > MAX_COUNTED }]
+    return [tab, countUpTo(count)]
   })
   return new Map(counts)
 }

@@ -33,7 +33,7 @@ import {
   TABS,
   urlFilters,
 } from './charge-filters.ts'
-import { countTabs, MAX_COUNTED, type Sums, sumsLine, sumsOf } from './charge-sums.ts'
+import { countTabs, type Sums, sumsLine, sumsOf } from './charge-sums.ts'
 import { CHARGES, type ChargeTab } from './charges-texts.ts'
 import { recordFile, sendCsv } from './csv.ts'
 import { tabs } from './form-parts.ts'
@@ -42,6 +42,7 @@ import {
   countOf,
   listCard,
   listHead,
+  MAX_COUNTED,
   periodChips,
   toList,
   withFilters,

@@ -8,6 +8,7 @@ import {
   MAX_TITLE,
   MIN_LIFETIME_S,
 } from '../../core/links/rules.ts'
+import { countLinks } from '../../core/links/store.ts'
 import type { ShownReusableLink } from '../../core/links/view.ts'
 import { findMessage } from '../../core/messages/commands.ts'
 import type { Language } from '../../lib/language.ts'
@@ -22,7 +23,7 @@ import type { Form } from '../site.ts'
 import { percentOf } from './comparison.ts'
 import { type FieldPlan, type FormFault, fillFields, tabs, textOf } from './form-parts.ts'
 import { LINKS, type LinkField } from './links-texts.ts'
-import { listCard, listHead, toList } from './list-parts.ts'
+import { countOf, listCard, listHead, MAX_COUNTED, toList } from './list-parts.ts'
 import { listSellable, productOptions } from './new-parts.ts'
 import {
   card,
@@ -83,8 +84,11 @@ async function list(visit: Visit): Promise<Html> {
     query: { limit: PAGE_SIZE, ...(after && { after }), ...(enabled && { enabled }) },
   })
   const here = enabled ? `enabled=${enabled}` : ''
+  const { on, off } = await countLinks(visit.app.db, visit.company.id, MAX_COUNTED + 1)
+  const counted = Math.min(on + off, MAX_COUNTED)
   const filters = FILTERS.map((filter, i) => ({
     label: [texts.all, texts.on, texts.off][i]!,
+    count: countOf({ count: [counted, on, off][i]!, isMore: on + off > MAX_COUNTED }),
     path: `/links${filter && `?${filter}`}`,
     isHere: filter === here,
   }))

@@ -35,6 +35,14 @@ const LIST = {
 /** A count of a tab. It is counted up to a limit, above which there are more. */
 export type Count = { count: number; isMore: boolean }
 
+/** Up to so many records are counted and added up. More are called more. */
+export const MAX_COUNTED = 1000
+
+export const countUpTo = (count: number): Count => ({
+  count: Math.min(count, MAX_COUNTED),
+  isMore: count > MAX_COUNTED,
+})
+
 export const countOf = ({ count, isMore }: Count): string =>
   `${formatCount(count)}${isMore ? '+' : ''}`
 

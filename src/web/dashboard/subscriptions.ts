@@ -40,9 +40,11 @@ import {
   type Count,
   chosenChips,
   countOf,
+  countUpTo,
   findForm,
   listCard,
   listHead,
+  MAX_COUNTED,
   toList,
 } from './list-parts.ts'
 import {
@@ -142,9 +144,6 @@ const urlFilters = ({ query: { q, state } }: Visit): Record<string, string> => (
   ...(state ? { state } : {}),
 })
 
-/** Up to so many of each state are counted. More are called more. */
-const MAX_COUNTED = 1000
-
 /** How many subscriptions each tab has, whatever is searched for. */
 async function countChoices({ app, company }: Visit): Promise<Record<Choice, Count>> {
   const { states, overdue, retrying } = await countStates(
@@ -153,23 +152,19 @@ async function countChoices({ app, company }: Visit): Promise<Record<Choice, Cou
     MAX_COUNTED + 1,
     app.clock.now(),
   )
-  const upTo = (count: number): Count => ({
-    count: Math.min(count, MAX_COUNTED),
-    isMore: count > MAX_COUNTED,
-  })
   const of = (status: RecurrenceCount['authStatus']) =>
     states.find(({ authStatus }) => authStatus === status)?.count ?? 0
   const all = states.filter(({ authStatus }) => authStatus !== null)
   return {
-    all: upTo(all.reduce((sum, { count }) => sum + count, 0)),
-    approved: upTo(of('APPROVED')),
-    overdue: upTo(overdue),
-    retrying: upTo(retrying),
-    created: upTo(of('CREATED')),
-    rejected: upTo(of('REJECTED')),
-    expired: upTo(of('EXPIRED')),
-    canceled: upTo(of('CANCELED')),
-    links: upTo(of(null)),
+    all: countUpTo(all.reduce((sum, { count }) => sum + count, 0)),
+    approved: countUpTo(of('APPROVED')),
+    overdue: countUpTo(overdue),
+    retrying: countUpTo(retrying),
+    created: countUpTo(of('CREATED')),
+    rejected: countUpTo(of('REJECTED')),
+    expired: countUpTo(of('EXPIRED')),
+    canceled: countUpTo(of('CANCELED')),
+    links: countUpTo(of(null)),
   }
 }
 
