@@ -1,6 +1,6 @@
 import { REFUSED_AMOUNT, UNANSWERED_AMOUNT } from '../../src/provider/simulator/simulator.ts'
 import { payer } from '../support/api.ts'
-import { until } from '../support/until.ts'
+import { lookFor } from '../support/until.ts'
 import type { Request } from './caller.ts'
 import {
   Absurd,
@@ -129,11 +129,11 @@ async function sellOne(client: Client, recipient: string | null): Promise<void> 
   if (isSplit) journal.splits.push({ company: shop.company, id, amount, recipient })
   if (devMode) await simulate(client, id, amount)
   else await payAtBank(client, brCode, AT_SHOP)
-  const seen = await until(`${id} is paid`, async () => {
+  const isPaid = await isSeen(client, async () => {
     const { status } = (await get(client, `/charge/${id}/status`)).body.data
-    return status === 'COMPLETED' ? 'paid' : over(client)
+    return status === 'COMPLETED'
   })
-  if (seen === 'over') return
+  if (!isPaid) return
   if (random.onceIn(4) && operations.has('again')) await payAgain(client, brCode)
   const choice = random.below(4)
   if (choice === 0 && operations.has('refund')) await refund(client, id, amount)
@@ -202,8 +202,14 @@ async function simulate(client: Client, id: string, amount: number): Promise<voi
   client.journal.payments.push({ company, name: id, amount, ...AT_SHOP })
 }
 
-/** When the load ends nobody waits for what is lost: the check finds it. */
-const over = ({ stopping }: Client): 'over' | null => (stopping() ? 'over' : null)
+/** Longer than any fault lasts. */
+const LOOK_S = 30
+
+/** Nobody waits for long, or when the load ends, for what may be lost: the check finds it. */
+async function isSeen({ stopping }: Client, look: () => Promise<boolean>): Promise<boolean> {
+  const seen = await lookFor(async () => ((await look()) ? 'seen' : stopping() && 'over'), LOOK_S)
+  return seen === 'seen'
+}
 
 /** Money that arrives twice is kept, goes back, or waits for somebody to decide. */
 async function payAgain(client: Client, brCode: string): Promise<void> {
@@ -211,14 +217,11 @@ async function payAgain(client: Client, brCode: string): Promise<void> {
   const paid = await payAtBank(client, brCode, AGAIN)
   const path = `/payment/unmatched/${paid.name}`
   // The bank is answered before the payment is matched where that fails at first.
-  const seen = await until(`${paid.name} is listed`, async () => {
+  const isListed = await isSeen(client, async () => {
     const { body } = await get(client, '/payment/unmatched?limit=50')
-    const listed = body.data.some(
-      ({ endToEndId }: { endToEndId: string }) => endToEndId === paid.name,
-    )
-    return listed ? 'listed' : over(client)
+    return body.data.some(({ endToEndId }: { endToEndId: string }) => endToEndId === paid.name)
   })
-  if (seen === 'over') return
+  if (!isListed) return
   const choice = random.below(3)
   if (choice === 1) {
     await post(client, `${path}/accept`, undefined, [200])
