@@ -82,6 +82,16 @@ test('a payer is whole for whoever acts on payments, and masked for others', asy
   assert.doesNotMatch(viewer, /<form[^>]+charges/)
 })
 
+test('a charge leads to its customer, unless they were deleted', async () => {
+  const client = await api.client()
+  const { id } = await makePaid(api, client, 1990)
+  const owner = await signIn(api, client.company)
+  const [customer] = (await client.get('/client')).body.data
+  assert.match(await opened(owner, id), new RegExp(`/customers/${customer.id}"`))
+  assert.equal((await client.delete(`/client/${customer.id}`)).status, 200)
+  assert.doesNotMatch(await opened(owner, id), /\/customers\/clnt_/)
+})
+
 test('a charge of another company does not exist', async () => {
   const [client, other] = [await api.client(), await api.client()]
   const { id } = await makePaid(api, client, 1990)

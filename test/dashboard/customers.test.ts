@@ -85,7 +85,7 @@ test('a name that many have shows some of them, and says that there are more', a
   }
   const found = await boss.get('/customers?q=comum')
   assert.equal(found.text.match(/>Pessoa\d+ Comum<\/a>/g)!.length, 50)
-  assert.match(found.text, /Há mais clientes assim; aqui estão 50/)
+  assert.match(found.text, /Há mais clientes assim; esta lista é de 50 deles/)
   assert.doesNotMatch((await boss.get('/customers?q=pessoa7')).text, /Há mais clientes/)
 })
 

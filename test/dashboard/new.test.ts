@@ -187,7 +187,10 @@ test('what is wrong with a link is said at its row or field', async () => {
   const { id } = (await client.post('/product', bread)).body.data
   const form = { ...PAYER, expiresIn: '604800', rows: '5' }
   const nothing = await owner.post('/new/link', form)
-  assert.match(nothing.text, /id="total-fault">Informe um total como 19,90, ou escolha/)
+  assert.match(
+    nothing.text,
+    /id="total-fault">Informe um total de R\$ 5,00 ou mais, como 19,90, ou escolha/,
+  )
   const rows = { 'product-1': id, 'quantity-1': '1', 'product-4': id, 'quantity-4': 'muitos' }
   const wrong = await owner.post('/new/link', { ...form, ...rows })
   assert.match(wrong.text, /id="quantity-4-fault">Informe uma quantidade/)

@@ -203,6 +203,23 @@ test('a report says what it is compared with, and by how much it differs', async
   assert.doesNotMatch(last.text, /class="change/)
 })
 
+test('a longer period before has lines of its own, and they add up to its total', async () => {
+  const client = await api.client()
+  for (const day of ['2028-10-02', '2028-10-30', '2028-10-31', '2028-11-30']) {
+    goTo(`${day}T12:00:00`)
+    await makePaid(api, client, 1_000)
+  }
+  goTo('2028-12-05T12:00:00')
+  const owner = await signIn(api, client.company)
+  for (const by of ['day', 'week']) {
+    const page = await owner.get(`/reports?period=last&by=${by}`)
+    const lines = tablesOf(page.text)['Os números']!
+    const before = lines.slice(0, -1).filter((line) => line[6])
+    assert.equal(sumOf(before, 6), 3_000, by)
+    assert.equal(lines.at(-1)![6], 'R$ 30,00')
+  }
+})
+
 test('a product is compared with what it brought in until the same time of the period before', async () => {
   const client = await api.client()
   const bread = await productOf(client, { name: 'Pão', price: 2_000 })

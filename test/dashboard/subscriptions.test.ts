@@ -9,6 +9,7 @@ import {
   decide,
   makeSubscription,
   makeTemplate,
+  RECURRENCES,
   readSubscription,
   subscribe,
 } from '../support/subscriptions.ts'
@@ -115,6 +116,32 @@ test('a failed debit waits on Today while it is retried and after that, and lead
   const [failed] = await chargesOf(client, id)
   assert.deepEqual(new Set(list.text.match(/charge_\w{26}/g)), new Set([failed!.id]))
   assert.ok(other.id)
+})
+
+test('a subscription leads to no customer and no product that was deleted', async () => {
+  const client = await api.client()
+  const { id } = await makeSubscription(client)
+  const [customer] = (await client.get('/client')).body.data
+  const [product] = (await client.get('/product')).body.data
+  await client.post(`${RECURRENCES}/${id}/cancel`)
+  const owner = await signIn(api, client.company)
+  const links = (text: string) => [...text.matchAll(/\/(customers|products)\/\w+"/g)].length
+  assert.equal(links((await owner.get(`/subscriptions/${id}`)).text), 2)
+  assert.equal((await client.delete(`/client/${customer.id}`)).status, 200)
+  assert.equal((await client.delete(`/product/${product.id}`)).status, 200)
+  assert.equal(links((await owner.get(`/subscriptions/${id}`)).text), 0)
+})
+
+test('the revenue of a month is shown when there is one', async () => {
+  const client = await api.client()
+  const owner = await signIn(api, client.company)
+  const above = async () =>
+    /<\/header>.*?<form/s
+      .exec((await owner.get('/subscriptions')).text)![0]
+      .replaceAll(/<[^>]*>/g, '')
+  assert.doesNotMatch(await above(), /\b0\b/)
+  await approvedSubscription(api, client)
+  assert.match(await above(), /R\$ 19,90/)
 })
 
 test('each state has its count, and those with an unpaid day before today are overdue', async () => {

@@ -4,6 +4,7 @@ import { finishErasures } from '../../src/worker/erasures.ts'
 import { payer, startApi } from '../support/api.ts'
 import { signIn } from '../support/dashboard.ts'
 import { makeCharge, makePaid } from '../support/payments.ts'
+import { makeSubscription, RECURRENCES } from '../support/subscriptions.ts'
 import { readAll } from './opened.ts'
 
 const api = await startApi()
@@ -14,6 +15,8 @@ test('an owner erases a payer on the page of the customer, and a worker does it'
   const finance = await signIn(api, client.company, { role: 'finance' })
   const paid = await makePaid(api, client, 1990)
   const open = await makeCharge(client, 500)
+  const { id: subscription } = await makeSubscription(client)
+  await client.post(`${RECURRENCES}/${subscription}/cancel`)
   const [customer] = (await client.get('/client')).body.data
   const path = `/customers/${customer.id}`
   assert.match((await owner.get(path)).text, /Excluir dados do pagador \(LGPD\)/)
@@ -35,6 +38,9 @@ test('an owner erases a payer on the page of the customer, and a worker does it'
   const text = await readAll(api, client.company.id)
   for (const value of Object.values(payer()))
     assert.ok(!text.includes(String(value)), String(value))
+  const ended = await owner.get(`/subscriptions/${subscription}`)
+  assert.equal(ended.status, 200, ended.text)
+  assert.doesNotMatch(ended.text, /\/customers\/clnt_/)
   const charge = await owner.get(`/charges/${paid.id}`)
   assert.equal(charge.status, 200)
   assert.match(charge.text, /apagados a pedido dele/)

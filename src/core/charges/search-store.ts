@@ -32,10 +32,10 @@ export type ChargeFilter = {
    * A tax id and every customer who has or had it, because charges are indexed by customer. Without
    * a tax id: the customers alone.
    */
-  payer: { indexes: Buffer[] | null; customerIds: Uuid[] } | null
+  payer: { indexes: Buffer[] | null; customerIds: Uuid[]; isCut?: boolean } | null
   emailIndexes: Buffer[] | null
   /** The folded words of a payer's name, and customers who have them. */
-  name: { words: string[]; customerIds: Uuid[] } | null
+  name: { words: string[]; customerIds: Uuid[]; isCut?: boolean } | null
   endToEndId: string | null
   chargeId: Uuid | null
   staticCodeId: Uuid | null

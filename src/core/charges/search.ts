@@ -270,49 +270,63 @@ async function payerOf({ db, vault, companyId }: Where, taxId: string) {
 }
 
 /** So many customers of a name, a phone or a part of them are looked at. */
-const MAX_NAMESAKES = 100
+export const MAX_NAMESAKES = 100
+
+/** Whether more customers are meant than are looked at. */
+const isCut = ({ payer, name }: store.ChargeFilter): boolean =>
+  payer?.isCut === true || name?.isCut === true
 
 /** Charges are found by the customers who have the phone or the part, whatever each charge says. */
 async function peopleOf(where: Where, { phone, part }: Query) {
   const { db, vault, companyId } = where
   if (phone !== undefined) {
-    const found = await findByPhone(db, vault, companyId, phone, MAX_NAMESAKES)
-    return { indexes: null, customerIds: found.map(({ id }) => id) }
+    const found = await findByPhone(db, vault, companyId, phone, MAX_NAMESAKES + 1)
+    const customerIds = found.slice(0, MAX_NAMESAKES).map(({ id }) => id)
+    return { indexes: null, customerIds, isCut: found.length > MAX_NAMESAKES }
   }
   if (part === undefined) return null
-  return { indexes: null, customerIds: await findIdsByPart(where, part, MAX_NAMESAKES) }
+  const { ids, isCut } = await findIdsByPart(where, part, MAX_NAMESAKES)
+  return { indexes: null, customerIds: ids, isCut }
 }
 
 /** If a name has no words of letters or digits, nobody has it. */
 async function nameOf(where: Where, name: string | undefined) {
   if (name === undefined) return null
-  const customerIds = await findIdsByName(where, name, MAX_NAMESAKES)
-  return { words: nameWords(name), customerIds }
+  const { ids, isCut } = await findIdsByName(where, name, MAX_NAMESAKES)
+  return { words: nameWords(name), customerIds: ids, isCut }
 }
 
 /** How many charges a query asks for, and their amounts together, in cents. */
-type Total = { count: number; sum: number; isMore: boolean }
+type Total = { count: number; sum: number; isMore: boolean; isCut: boolean }
 
 /** Counts the charges that a query asks for, up to a number, so that it never costs much. */
 export async function countCharges(where: Where, query: Query, max: number): Promise<Total> {
   const filter = await filterOf(where, query)
-  if (filter === null) return { count: 0, sum: 0, isMore: false }
+  if (filter === null) return { count: 0, sum: 0, isMore: false, isCut: false }
   const found = await store.count(where.db, where.companyId, filter, max + 1, where.now)
-  return { ...found, isMore: found.count > max }
+  return { ...found, isMore: found.count > max, isCut: isCut(filter) }
 }
 
-/** The newest charges that a query asks for, up to a number, counted by their state. */
-export type StateCounts = { states: store.StateCount[]; count: number; isMore: boolean }
+/**
+ * The newest charges that a query asks for, up to a number, counted by their state. `isCut`: there
+ * may be more, because more customers are meant than are looked at.
+ */
+export type StateCounts = {
+  states: store.StateCount[]
+  count: number
+  isMore: boolean
+  isCut: boolean
+}
 
 export async function countByState(where: Where, query: Query, max: number): Promise<StateCounts> {
   const filter = await filterOf(where, query)
-  if (filter === null) return { states: [], count: 0, isMore: false }
+  if (filter === null) return { states: [], count: 0, isMore: false, isCut: false }
   const { db, companyId, now } = where
   const states = await store.countByState(db, companyId, filter, max, now)
   const count = states.reduce((sum, state) => sum + state.count, 0)
   // One more than the newest tells whether there are others.
   const isMore = count === max && (await hasMore(where, filter, max))
-  return { states, count, isMore }
+  return { states, count, isMore, isCut: isCut(filter) }
 }
 
 /** All charges of a company, counted in each state up to a number. */

@@ -92,22 +92,25 @@ const amongShown = ({ parts, isOf }: PartsSought): PartsSought => ({
 export const mayBePart = (text: string): boolean =>
   digitParts(text) !== null || mailParts(text) !== null
 
+/** The ids of people, and whether there are more. */
+export type FoundIds = { ids: Uuid[]; isCut: boolean }
+
 /** Ids of people whose phone, tax id or e-mail address has the text. */
-export function findIdsByPart(where: Where, text: string, limit: number): Promise<Uuid[]> {
+export function findIdsByPart(where: Where, text: string, limit: number): Promise<FoundIds> {
   const digits = digitParts(text)
   return findIds(where, [digits?.end, digits, mailParts(text)], limit)
 }
 
 /** Ids of people whose name has all words of the text: first those with words that begin so. */
-export const findIdsByName = (where: Where, text: string, limit: number): Promise<Uuid[]> =>
+export const findIdsByName = (where: Where, text: string, limit: number): Promise<FoundIds> =>
   findIds(where, [nameStarts(text), nameParts(text)], limit)
 
 async function findIds(
   where: Where,
   all: (PartsSought | null | undefined)[],
   limit: number,
-): Promise<Uuid[]> {
+): Promise<FoundIds> {
   const finds = all.filter((parts) => !!parts).map((parts) => findBy(where, parts))
-  const { customers } = await collect(finds, limit)
-  return customers.map(({ id }) => id)
+  const { customers, isCut } = await collect(finds, limit)
+  return { ids: customers.map(({ id }) => id), isCut }
 }

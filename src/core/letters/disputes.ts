@@ -55,7 +55,7 @@ type Texts = typeof pt
 const en: Texts = {
   amount: 'Amount',
   reason: 'Reason',
-  deadline: 'Answer until (Brasília time)',
+  deadline: 'Answer by (Brasília time)',
   payment: 'Payment ID',
   dispute: 'Dispute',
   charge: 'Charge',

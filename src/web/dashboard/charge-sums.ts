@@ -35,7 +35,8 @@ export async function countTabs(
   all: StateCounts,
 ): Promise<Map<ChargeTab, Count>> {
   const isAny = !visit.query.q && Object.keys(query).length === 0
-  const { states, isMore } = all
+  const { states, isCut } = all
+  const isMore = all.isMore || isCut
   const each = isMore && isAny ? await countStates(searching(visit), MAX_COUNTED + 1) : null
   const counts = TAB_NAMES.map((tab): [ChargeTab, Count] => {
     if (!each) return [tab, { count: countIn(states, tab), isMore }]
@@ -52,6 +53,8 @@ export type Sums = Count & {
   received: number | null
   refunded: number
   open: number
+  /** Whether more customers are meant than are looked at. */
+  isCut: boolean
 }
 
 /** Adds up the charges of the tab. Tests count only if nothing else is looked at. */
@@ -70,7 +73,8 @@ export async function sumsOf(
   const received = found.isMore ? await receivedOn(visit, { tab, filters, days }) : null
   return {
     count: here.reduce((sum, { count }) => sum + count, 0),
-    isMore: found.isMore,
+    isMore: found.isMore || found.isCut,
+    isCut: found.isCut,
     paid: add(({ status, sum }) => (status === 'COMPLETED' ? sum : 0)),
     received,
     refunded: add(({ status, refunded }) => (status === 'COMPLETED' ? refunded : 0)),
@@ -100,11 +104,12 @@ async function receivedOn(
 /** How many charges there are, and the money of those that bring any. */
 export function sumsLine({ language }: Visit, sums: Sums): Html {
   const texts = CHARGES[language]
-  const { paid, received, refunded, open, isMore } = sums
-  const newest =
-    isMore && html` <span class="small">${texts.newestOnly(formatCount(MAX_COUNTED))}</span>`
-  const part = (label: string, cents: number, isCut: boolean) =>
+  const { paid, received, refunded, open, isMore, isCut } = sums
+  const newest = isCut
+    ? '+'
+    : html` <span class="small">${texts.newestOnly(formatCount(MAX_COUNTED))}</span>`
+  const part = (label: string, cents: number, isPart: boolean) =>
     cents > 0 &&
-    html`<span>${label} <strong class="money">${formatReais(cents)}</strong>${isCut && newest}</span>`
+    html`<span>${label} <strong class="money">${formatReais(cents)}</strong>${isPart && newest}</span>`
   return html`<p class="sums soft" title="${texts.sumsHint}"><span class="how-many">${texts.count(sums.count, countOf(sums))}</span>${received === null ? part(texts.sums.paid, paid, isMore) : part(texts.sums.received, received, false)}${part(texts.sums.refunded, refunded, isMore)}${part(texts.sums.open, open, isMore)}<span class="hide">${texts.sumsHint}</span></p>`
 }

@@ -24,6 +24,7 @@ import {
 import { openShipping } from '../../core/charges/shipping.ts'
 import type { ChargeView } from '../../core/charges/view.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
+import { find as findCustomer } from '../../core/customers/store.ts'
 import type { Delivery } from '../../core/deliveries/rules.ts'
 import { deliveryIdOf } from '../../core/deliveries/view.ts'
 import type { WrittenEvent } from '../../core/feed/store.ts'
@@ -94,7 +95,7 @@ ${heading(title, stateOf(visit, charge))}
 ${fault ?? doneNotice(visit, texts.done)}
 ${unpaidNotice(visit, history)}${waitingNotice(visit, history)}
 ${actionsOf(visit, charge)}${await chargeShare(visit, charge)}${isLive && liveNotice(visit)}
-<div class="sides">${timeline(visit, history)}<div class="side">${summaryCard(visit, charge)}${payerCard(visit, charge)}${await explainCard(visit, history)}${await notesCard(visit, { recordType: 'charge', id: params.id! })}${await splitCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
+<div class="sides">${timeline(visit, history)}<div class="side">${summaryCard(visit, charge)}${await payerCard(visit, charge)}${await explainCard(visit, history)}${await notesCard(visit, { recordType: 'charge', id: params.id! })}${await splitCard(visit, charge)}${detailsCard(visit, charge)}</div></div>`,
   })
 }
 
@@ -139,7 +140,7 @@ function liveNotice({ language, url, params }: Visit): Html {
 }
 
 /** The payer, whole for whoever may act on payments. */
-function payerCard(visit: Visit, charge: Charge): Html {
+async function payerCard(visit: Visit, charge: Charge): Promise<Html> {
   const { language, app, can } = visit
   const texts = CHARGE[language]
   const { payer, customerId, companyId } = charge
@@ -149,6 +150,8 @@ function payerCard(visit: Visit, charge: Charge): Html {
     return card(texts.payer, html`<p class="soft">${why}</p>`)
   }
   const isWhole = can('payments:write')
+  const isLinked = customerId !== null && can('catalog:read')
+  const customer = isLinked && (await findCustomer(app.db, app.vault, companyId, customerId))
   const person = openPerson(app.vault, companyId, payer)
   const { email, phone } = person
   const shown = facts([
@@ -161,9 +164,8 @@ function payerCard(visit: Visit, charge: Charge): Html {
   return card(
     texts.payer,
     html`${shown}${!isWhole && html`<p class="hint">${texts.masked}</p>`}${
-      customerId !== null &&
-      can('catalog:read') &&
-      html`<p><a href="${visit.url(`/customers/${toPublic('clnt', customerId)}`)}">${texts.facts.customer}</a></p>`
+      customer &&
+      html`<p><a href="${visit.url(`/customers/${toPublic('clnt', customer.id)}`)}">${texts.facts.customer}</a></p>`
     }`,
   )
 }

@@ -6,6 +6,7 @@ import {
   countCharges,
   type Found,
   findCharges,
+  MAX_NAMESAKES,
   type Meaning,
   meaningsIn,
   meaningsOf,
@@ -40,6 +41,7 @@ import { tabs } from './form-parts.ts'
 import {
   type Count,
   countOf,
+  cutNotice,
   listCard,
   listHead,
   MAX_COUNTED,
@@ -114,7 +116,7 @@ function links(visit: Visit): Html {
 }
 
 /** The charges of a page, and the figures above them. */
-type List = Found & { counts: Map<ChargeTab, Count>; sums: Sums | null }
+type List = Found & { counts: Map<ChargeTab, Count>; sums: Sums | null; isCut: boolean }
 
 async function findList(visit: Visit, filters: Filters): Promise<List> {
   const tab = filters.tab ? TABS[filters.tab] : {}
@@ -127,23 +129,25 @@ async function findList(visit: Visit, filters: Filters): Promise<List> {
   const all = await countByState(searching(visit), sought ?? filters.query, MAX_COUNTED)
   const counts = await countTabs(visit, filters, all)
   const isFirst = visit.query.after === undefined && charges.length > 0
-  return { ...found, counts, sums: isFirst ? await sumsOf(visit, filters, found.query, all) : null }
+  const sums = isFirst ? await sumsOf(visit, filters, found.query, all) : null
+  return { ...found, counts, sums, isCut: all.isCut }
 }
 
 function listOf(visit: Visit, filters: Filters, found: List): Html {
   const { language, query } = visit
   const texts = CHARGES[language]
-  const { meaning, sums } = found
+  const { meaning, sums, isCut } = found
   const charges = found.charges.slice(0, PAGE_SIZE)
   const next = found.charges.length > PAGE_SIZE ? toPublic('charge', charges.at(-1)!.id) : null
   // The pages that follow search for the same thing.
   const around = meaning ? { ...visit, query: { ...query, as: meaning.kind } } : visit
+  const cut = isCut && cutNotice(visit, MAX_NAMESAKES)
   if (charges.length === 0)
-    return html`${soughtNotice(visit, null)}${listCard(emptyOf(visit, filters.isFiltered))}`
+    return html`${soughtNotice(visit, null)}${listCard(html`${cut}${emptyOf(visit, filters.isFiltered)}`)}`
   const now = visit.app.clock.now()
   return html`${soughtNotice(visit, meaning)}
 ${listCard(
-  html`<div class="list-top">${pickAll(visit)}${sums && sumsLine(visit, sums)}</div>${rangeHint(visit, filters)}${table(
+  html`<div class="list-top">${pickAll(visit)}${sums && sumsLine(visit, sums)}</div>${cut}${rangeHint(visit, filters)}${table(
     texts.caption,
     columnsOf(visit),
     charges.map((charge) => asOf(charge, now)),
@@ -258,7 +262,9 @@ async function download(visit: Visit): Promise<FastifyReply> {
   if (ids?.length === 0) return visit.redirect('/charges', 'none')
   const filters = { ...query, ...(tab ? TABS[tab] : {}), ...(ids ? { ids } : {}) }
   const { query: sought, charges } = await findPage(visit, filters, 1)
-  const { count, isMore } = await countCharges(searching(visit), sought, MAX_LINES)
+  const { count, isMore, isCut } = await countCharges(searching(visit), sought, MAX_LINES)
+  // The list says what to do. A file would look as if it had all.
+  if (isCut) return visit.redirect(`/charges?${search}`)
   if (isMore) return visit.redirect(`/charges?${search}`, 'too-long')
   const pieces = fileOf(visit, charges.length === 0 ? null : sought)
   await recordFile(visit, 'charges', urlFilters(visit), charges.length === 0 ? 0 : count)

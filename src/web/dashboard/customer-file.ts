@@ -34,7 +34,12 @@ const columnsOf = (visit: Visit, isWhole: boolean): Column<ShownCustomer>[] => [
     of: ({ status }) => ({ code: status, word: CUSTOMERS.pt.statuses[status] }),
   },
   { name: 'created_at', title: 'Cliente desde', of: ({ createdAt }) => new Date(createdAt) },
-  { name: 'postal_code', title: 'CEP', of: ({ postalCode }) => (isWhole && postalCode) || null },
+  {
+    name: 'postal_code',
+    title: 'CEP',
+    // With its dash a spreadsheet does not take it for a number, whose first zeros it would drop.
+    of: ({ postalCode }) => (isWhole && postalCode?.replace(/^(\d{5})(\d{3})$/, '$1-$2')) || null,
+  },
   { name: 'address', title: 'Endereço', of: ({ address }) => (isWhole && address) || null },
   { name: 'number', title: 'Número', of: ({ number }) => (isWhole && number) || null },
   { name: 'line1', title: 'Complemento', of: ({ line1 }) => (isWhole && line1) || null },

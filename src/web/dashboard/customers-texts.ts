@@ -41,8 +41,6 @@ const pt = {
   searchButton: 'Buscar',
   none: 'Quem paga uma cobrança aparece aqui. Você também pode cadastrar clientes.',
   noneFound: (text: string) => `Nenhum cliente encontrado para “${text}”`,
-  cut: (shown: number) =>
-    `Há mais clientes assim; aqui estão ${shown}. Escreva mais, como o sobrenome.`,
   details: 'Cadastro',
   address: 'Endereço',
   addressHint: 'Preencha se precisar do endereço do cliente.',
@@ -97,7 +95,6 @@ const en: Texts = {
   searchButton: 'Search',
   none: 'Whoever pays a charge appears here. You can also add customers.',
   noneFound: (text) => `No customer found for “${text}”`,
-  cut: (shown) => `There are more such customers; these are ${shown} of them. Add a surname.`,
   details: 'Details',
   address: 'Address',
   addressHint: 'If you need the customer’s address.',

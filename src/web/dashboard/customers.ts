@@ -26,7 +26,7 @@ import { eraseLink, erasePayerRoutes } from './erase-payer.ts'
 import { fileLink } from './finance-parts.ts'
 import type { FormFault } from './form-parts.ts'
 import { type FieldPlan, fillFields, textOf } from './form-parts.ts'
-import { chosenChips, findForm, listCard, listHead, toList } from './list-parts.ts'
+import { chosenChips, cutNotice, findForm, listCard, listHead, toList } from './list-parts.ts'
 import { notesCard, notesRoutes } from './notes.ts'
 import {
   type Column,
@@ -81,7 +81,7 @@ async function list(visit: Visit): Promise<Html> {
     text ? notFound(texts.noneFound(text)) : nothing(language, texts.none),
   )
   return html`${toList(visit)}${viewsNotice(visit)}${await headOf(visit, text)}${listCard(
-    html`${found}${isCut && html`<p class="soft">${texts.cut(PAGE_SIZE)}</p>`}${pager(visit, next)}`,
+    html`${found}${isCut && cutNotice(visit, PAGE_SIZE)}${pager(visit, next)}`,
   )}`
 }
 
@@ -371,8 +371,14 @@ export async function searchCustomers(
     const query = { limit: String(limit), ...(after ? { after } : {}) }
     return visit.operate<ShownCustomer[]>('listCustomers', { query })
   }
-  const withAddress = EMAIL_FORM.test(text) ? await findByEmail(visit, text, limit) : []
-  if (withAddress.length > 0) return { data: withAddress, next: null }
+  const withAddress = EMAIL_FORM.test(text) ? await findByEmail(visit, text, limit + 1) : []
+  if (withAddress.length > 0) {
+    return {
+      data: withAddress.slice(0, limit),
+      next: null,
+      isCut: withAddress.length > limit,
+    }
+  }
   const { customers, isCut } = await findPeople(searching(visit), text, limit)
   return { data: customers.map(showCustomer), next: null, isCut }
 }

@@ -106,7 +106,7 @@ const en: Texts = {
   },
   next: {
     OPEN: (until) =>
-      `The amount is held: it cannot be withdrawn until it is decided. ${until ? `Answer until ${until} (Brasília time). ` : ''}If you delivered what you sold, defend yourself with a text and proof. If the payer is right, accept, and the amount goes back. Without an answer the bank decides without hearing you.`,
+      `The amount is held: it cannot be withdrawn until it is decided. ${until ? `Answer by ${until} (Brasília time). ` : ''}If you delivered what you sold, defend yourself with a text and proof. If the payer is right, accept, and the amount goes back. Without an answer the bank decides without hearing you.`,
     DEFENDED: () =>
       'Your defense is recorded. The bank examines the case and decides; the amount is held until then.',
     ACCEPTED: () => 'You returned the disputed amount. There is nothing more to do.',
@@ -117,7 +117,7 @@ const en: Texts = {
   facts: {
     amount: 'Disputed amount',
     held: 'Held now',
-    deadline: 'Answer until',
+    deadline: 'Answer by',
     openedAt: 'Opened',
     closedAt: 'Closed',
     charge: 'Charge',

@@ -28,7 +28,7 @@ const en: typeof pt = {
   title: (name) => `Delete the data of ${name}?`,
   text: 'Name, CPF or CNPJ, e-mail, phone, addresses, notes and defenses of this payer are erased from all records of the company, within minutes. Amounts, dates, transaction ids and the statement stay, and do not say whose they are. This cannot be undone. Backups expire later.',
   button: 'Delete the data',
-  open: 'Before, cancel what is still open, or wait until it ends:',
+  open: 'First cancel what is still open, or wait until it ends:',
   kinds: {
     charges: 'Charge',
     subscriptions: 'Subscription',

@@ -18,6 +18,8 @@ const LIST = {
     periods: { today: 'Hoje', '7d': '7 dias', month: 'Este mês', last: 'Mês passado' },
     remove: 'Remover filtro',
     chosen: 'Filtros em uso',
+    cut: (most: string) =>
+      `Há mais clientes assim; esta lista é de ${most} deles. Escreva mais, como o sobrenome.`,
   },
   en: {
     toList: 'Go to the list',
@@ -29,6 +31,8 @@ const LIST = {
     periods: { today: 'Today', '7d': '7 days', month: 'This month', last: 'Last month' },
     remove: 'Remove filter',
     chosen: 'Filters in use',
+    cut: (most: string) =>
+      `There are more such customers; this list is of ${most} of them. Add a surname.`,
   },
 } as const
 
@@ -178,6 +182,10 @@ ${box && searchBox(box)}${filters}</form>`
 
 const searchBox = ({ name, label, hint, value, find }: SearchBox): Html =>
   html`<div class="search-box"><label class="hide" for="${name}">${label}</label><input id="${name}" name="${name}" type="search" maxlength="255" value="${value}" placeholder="${hint}" aria-describedby="${name}-hint"><span class="hide" id="${name}-hint">${hint}</span><button class="button slim">${icon('search')}<span class="wide-only">${find}</span></button></div>`
+
+/** Says that a text means more customers than are looked for. */
+export const cutNotice = ({ language }: Pick<Visit, 'language'>, most: number): Html =>
+  html`<p class="hint">${LIST[language].cut(formatCount(most))}</p>`
 
 /** What stands above a list: search, tabs, periods, all close together. */
 export const listHead = (...parts: Shown[]): Html => html`<div class="list-head">${parts}</div>`

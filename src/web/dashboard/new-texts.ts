@@ -49,12 +49,12 @@ const LIFETIMES_EN = {
 const FIELDS_PT: Record<NewField, FieldTexts> = {
   amount: {
     label: 'Valor em reais',
-    wrong: 'Informe um valor como 19,90.',
+    wrong: 'Informe um valor como 19,90. Uma cobrança é de R$ 5,00 ou mais.',
     hint: 'Por exemplo: 19,90',
   },
   total: {
     label: 'Total em reais',
-    wrong: 'Informe um total como 19,90, ou escolha produtos.',
+    wrong: 'Informe um total de R$ 5,00 ou mais, como 19,90, ou escolha produtos.',
     hint: 'Em branco: a soma dos produtos.',
   },
   description: {
@@ -86,7 +86,7 @@ const FIELDS_PT: Record<NewField, FieldTexts> = {
   interest: {
     label: 'Juros em % ao mês',
     wrong: 'Informe uma porcentagem como 1,00.',
-    hint: 'Por dia de atraso. Por exemplo: 1,00',
+    hint: 'Proporcional aos dias de atraso. Por exemplo: 1,00',
   },
   discount: {
     label: 'Desconto em %',
@@ -98,7 +98,7 @@ const FIELDS_PT: Record<NewField, FieldTexts> = {
   },
   planTotal: {
     label: 'Total em reais',
-    wrong: 'Informe um total de que cada parcela tenha R$ 5,00 ou mais.',
+    wrong: 'Informe um total em que cada parcela tenha R$ 5,00 ou mais.',
     hint: 'As parcelas são iguais, e a primeira tem os centavos que sobram.',
   },
   count: { label: 'Parcelas', wrong: 'Escolha de 2 a 60 parcelas.' },
@@ -280,12 +280,12 @@ const en: Texts = {
   fields: {
     amount: {
       label: 'Amount in reais',
-      wrong: 'Enter an amount such as 19,90.',
+      wrong: 'Enter an amount such as 19,90. A charge is of R$ 5,00 or more.',
       hint: 'For example: 19,90',
     },
     total: {
       label: 'Total in reais',
-      wrong: 'Enter a total such as 19,90, or choose products.',
+      wrong: 'Enter a total of R$ 5,00 or more, such as 19,90, or choose products.',
       hint: 'Empty: the sum of the products.',
     },
     description: {
@@ -317,7 +317,7 @@ const en: Texts = {
     interest: {
       label: 'Interest in % per month',
       wrong: 'Enter a percentage such as 1,00.',
-      hint: 'For each day that it is late. For example: 1,00',
+      hint: 'In proportion to the days that it is late. For example: 1,00',
     },
     discount: {
       label: 'Discount in %',
@@ -329,7 +329,7 @@ const en: Texts = {
     },
     planTotal: {
       label: 'Total in reais',
-      wrong: 'Enter a total of which each installment has R$ 5,00 or more.',
+      wrong: 'Enter a total in which each installment has R$ 5,00 or more.',
       hint: 'Installments are equal, and the first has the cents that are left.',
     },
     count: { label: 'Installments', wrong: 'Choose 2 to 60 installments.' },

@@ -22,6 +22,8 @@ export type PeriodFigures = {
   all: Figures
   before: Figures
   parts: PartFigures[]
+  /** The last parts of the period before, if it is longer: October has a day more than November. */
+  longerBefore: { part: Part; before: Figures }[]
 }
 
 /** All figures are read at once, so that the parts add up to the whole. */
@@ -35,14 +37,16 @@ export async function readPeriod(
   const parts = partsOf(untilToday(days, now), step).filter(({ from }) => from <= now)
   const earlier = partsOf(daysBefore(days), step)
     .filter(({ from }) => from < compared.to)
-    .slice(0, parts.length)
-    .map(({ from, to }) => ({ from, to: to < compared.to ? to : compared.to }))
+    .map((part) => ({ ...part, to: part.to < compared.to ? part.to : compared.to }))
   const periods = [periodOf(days), compared, ...parts, ...earlier]
   const [all, before, ...rest] = await readFigures(app, company, periods)
-  const shown = parts.map((part, i) => ({
-    part,
-    figures: rest[i]!,
-    before: i < earlier.length ? rest[parts.length + i]! : null,
-  }))
-  return { days, compared, all: all!, before: before!, parts: shown }
+  const [own, former] = [rest.slice(0, parts.length), rest.slice(parts.length)]
+  return {
+    days,
+    compared,
+    all: all!,
+    before: before!,
+    parts: parts.map((part, i) => ({ part, figures: own[i]!, before: former[i] ?? null })),
+    longerBefore: earlier.map((part, i) => ({ part, before: former[i]! })).slice(parts.length),
+  }
 }

@@ -35,7 +35,10 @@ const pt = {
   ticket: 'Ticket médio',
   conversion: 'Conversão',
   before: (value: string) => `Antes: ${value}`,
-  paid: (paid: string, made: string) => `${paid} de ${made} cobranças criadas foram pagas`,
+  paid: (paid: string, made: string) =>
+    made === '1'
+      ? `${paid} de 1 cobrança criada foi paga`
+      : `${paid} de ${made} cobranças criadas foram pagas`,
   noCharges: 'Nenhuma cobrança criada',
   chart: {
     hour: 'Recebido por hora',
@@ -118,7 +121,10 @@ const en: Texts = {
   ticket: 'Average payment',
   conversion: 'Conversion',
   before: (value) => `Before: ${value}`,
-  paid: (paid, made) => `${paid} of ${made} charges created were paid`,
+  paid: (paid, made) =>
+    made === '1'
+      ? `${paid} of 1 charge created was paid`
+      : `${paid} of ${made} charges created were paid`,
   noCharges: 'No charge created',
   chart: {
     hour: 'Received by hour',

@@ -218,10 +218,10 @@ function chartCard(visit: Visit, { asked, period }: Read): Html {
   const choice =
     steps.length > 1 &&
     html`<nav class="tabs" aria-label="${texts.steps.title}">${steps.map(link)}</nav>`
-  const bars = period.parts.map(({ part, figures, before }) => ({
+  const bars = linesOf(period).map(({ part, figures, before }) => ({
     label: labelOf(part, step),
     name: nameOf(part, step),
-    value: figures.received.sum,
+    value: figures?.received.sum ?? 0,
     ...(before && { before: before.received.sum }),
   }))
   const isEmpty = bars.every(({ value, before = 0 }) => value === 0 && before === 0)
@@ -245,17 +245,25 @@ function chartCard(visit: Visit, { asked, period }: Read): Html {
 const amountOf = (cents: number): Html =>
   cents === 0 ? html`<span class="money zero">${formatReais(0)}</span>` : money(cents)
 
+type PartLine = Omit<PartFigures, 'figures'> & { figures: Figures | null }
+
+/** A line for each part, also for those that only the period before has, so that all add up. */
+const linesOf = ({ parts, longerBefore }: PeriodFigures): PartLine[] => [
+  ...parts,
+  ...longerBefore.map((one) => ({ ...one, figures: null })),
+]
+
 /** One line for each part. The last line is the period, read by itself and not added up here. */
 function partsCard({ language }: Visit, { asked, period }: Read): Html {
   const texts = REPORTS[language]
   const { all } = period
-  const column = (title: string, of: (figures: Figures) => Shown): Column<PartFigures> => ({
+  const column = (title: string, of: (figures: Figures) => Shown): Column<PartLine> => ({
     title,
     kind: 'number',
-    of: ({ figures }) => of(figures),
+    of: ({ figures }) => (figures ? of(figures) : '–'),
     total: of(all),
   })
-  const shown = table<PartFigures>(
+  const shown = table<PartLine>(
     texts.table,
     [
       {
@@ -276,7 +284,7 @@ function partsCard({ language }: Visit, { asked, period }: Read): Html {
         total: amountOf(period.before.received.sum),
       },
     ],
-    period.parts,
+    linesOf(period),
   )
   return card(texts.table, shown, 'sums-card')
 }

@@ -5,9 +5,12 @@ import { checkoutUrl } from '../../core/charges/addresses.ts'
 import { type Charge, asOf as chargeAsOf } from '../../core/charges/rules.ts'
 import { findMany } from '../../core/charges/store.ts'
 import { openPerson } from '../../core/customers/sealing.ts'
+import type { FoundIds } from '../../core/customers/search.ts'
+import { find as findCustomer } from '../../core/customers/store.ts'
 import { readSubscriptionFigures } from '../../core/figures/figures.ts'
 import { findMessage } from '../../core/messages/commands.ts'
 import { isPlayable } from '../../core/payments/rules.ts'
+import { find as findProduct } from '../../core/products/store.ts'
 import {
   asOf,
   END_REASONS,
@@ -41,6 +44,7 @@ import {
   chosenChips,
   countOf,
   countUpTo,
+  cutNotice,
   findForm,
   listCard,
   listHead,
@@ -93,7 +97,8 @@ async function showList(visit: Visit): Promise<FastifyReply> {
   const texts = SUBSCRIPTIONS[language]
   const choice = choiceOf(query.state)
   const text = query.q?.trim() ?? ''
-  const filter = { ...FILTERS[choice], customerId: null, customerIds: await payersIn(visit) }
+  const payers = await payersIn(visit)
+  const filter = { ...FILTERS[choice], customerId: null, customerIds: payers?.ids ?? null }
   const after = query.after ? fromPublic('rec', query.after) : null
   const now = app.clock.now()
   const page = { limit: PAGE_SIZE + 1, after }
@@ -113,13 +118,13 @@ async function showList(visit: Visit): Promise<FastifyReply> {
     title: texts.title,
     here: 'subscriptions',
     body: html`${toList(visit)}${heading(texts.title, html`${file}${make}`)}${doneNotice(visit, texts.done)}${viewsNotice(visit)}
-${mrr && html`<p><span class="soft">${REPORTS[language].mrr}</span> <strong>${money(mrr)}</strong></p>`}
+${mrr !== null && mrr > 0 && html`<p><span class="soft">${REPORTS[language].mrr}</span> <strong>${money(mrr)}</strong></p>`}
 ${listHead(
   searchForm(visit, text),
   choiceTabs(visit, choice, counts),
   html`<div class="chip-row">${chosenChips(visit, [], text ? visit.url('/subscriptions') : null)}${await savedViews(visit, 'subscriptions', urlFilters(visit))}</div>`,
 )}
-${listCard(html`${shown.length === 0 ? none : listOf(visit, shown, open)}${pager(visit, next)}`)}`,
+${listCard(html`${payers?.isCut && cutNotice(visit, MAX_PAYERS)}${shown.length === 0 ? none : listOf(visit, shown, open)}${pager(visit, next)}`)}`,
   })
 }
 
@@ -132,11 +137,11 @@ async function monthlyOf({ app, company }: Visit, now: Date): Promise<number> {
 const MAX_PAYERS = 100
 
 /** The payers whom the search box names. Null: it is empty. */
-async function payersIn(visit: Visit): Promise<Uuid[] | null> {
+async function payersIn(visit: Visit): Promise<FoundIds | null> {
   const text = visit.query.q?.trim() ?? ''
   if (!text) return null
-  const { data } = await searchCustomers(visit, text, { limit: MAX_PAYERS })
-  return data.map(({ id }) => fromPublic('clnt', id)!)
+  const { data, isCut = false } = await searchCustomers(visit, text, { limit: MAX_PAYERS })
+  return { ids: data.map(({ id }) => fromPublic('clnt', id)!), isCut }
 }
 
 const urlFilters = ({ query: { q, state } }: Visit): Record<string, string> => ({
@@ -213,7 +218,11 @@ async function sendList(visit: Visit): Promise<FastifyReply> {
   const { app, company } = visit
   const choice = choiceOf(visit.query.state)
   const now = app.clock.now()
-  const filter = { ...FILTERS[choice], customerId: null, customerIds: await payersIn(visit) }
+  const payers = await payersIn(visit)
+  // The list says what to do. A file would look as if it had all.
+  if (payers?.isCut)
+    return visit.redirect(`/subscriptions?${new URLSearchParams(urlFilters(visit))}`)
+  const filter = { ...FILTERS[choice], customerId: null, customerIds: payers?.ids ?? null }
   const read = (after: Uuid | null) =>
     search(app.db, company.id, filter, { limit: SLICE, after }, now)
   const { heading, line } = subscriptionWriter(app.vault, visit.can('payments:write'))
@@ -359,12 +368,12 @@ async function showSubscriptionPage(visit: Visit, recurrence: Recurrence): Promi
     title,
     here: 'subscriptions',
     body: html`${backLink(visit, '/subscriptions', texts.title)}${heading(title, actions)}${doneNotice(visit, texts.done)}
-${await shareCard(visit, recurrence)}<div class="columns">${agreementCard(visit, recurrence)}${await nextCard(visit, recurrence)}</div>${details}`,
+${await shareCard(visit, recurrence)}<div class="columns">${await agreementCard(visit, recurrence)}${await nextCard(visit, recurrence)}</div>${details}`,
     ...SHARE,
   })
 }
 
-function agreementCard(visit: Visit, recurrence: Recurrence): Html {
+async function agreementCard(visit: Visit, recurrence: Recurrence): Promise<Html> {
   const { language } = visit
   const texts = SUBSCRIPTIONS[language]
   const { authStatus, decidedAt, expiresAt, endReason, externalId } = recurrence
@@ -374,8 +383,8 @@ function agreementCard(visit: Visit, recurrence: Recurrence): Html {
     html`<p>${subscriptionPill(recurrence, language)}</p><p>${texts.explained[subscriptionWord(recurrence)]}</p>
 ${facts([
   [texts.value, html`${money(recurrence.value)} ${each}`, 'sum'],
-  [texts.product, productLink(visit, recurrence)],
-  [texts.customer, customerOf(visit, recurrence)],
+  [texts.product, await productOf(visit, recurrence)],
+  [texts.customer, await customerOf(visit, recurrence)],
   [texts.dayDue, texts.days(recurrence.dayDue)],
   [texts.madeAt, moment(recurrence.createdAt)],
   authStatus === 'CREATED' && expiresAt !== null && [texts.expiresAt, moment(expiresAt)],
@@ -390,14 +399,23 @@ ${facts([
   )
 }
 
-const productLink = ({ url }: Visit, { productId, productName }: Recurrence): Html =>
-  html`<a href="${url(`/products/${toPublic('prod', productId)}`)}">${productName}</a>`
+/** A link, unless the product was deleted. */
+async function productOf(visit: Visit, { productId, productName }: Recurrence): Promise<Html> {
+  const { app, company, url } = visit
+  if (!(await findProduct(app.db, company.id, productId))) return html`${productName}`
+  return html`<a href="${url(`/products/${toPublic('prod', productId)}`)}">${productName}</a>`
+}
 
-function customerOf(visit: Visit, { customerId, payer }: Recurrence): Html {
+/** A link, unless the customer was deleted. Of a payer who was erased nothing is left. */
+async function customerOf(visit: Visit, { customerId, payer }: Recurrence): Promise<Html> {
   const { language, url, app, company } = visit
   if (!payer || !customerId) return html`${SUBSCRIPTIONS[language].anybody}`
   const { taxId } = openPerson(app.vault, company.id, payer)
-  return html`<a href="${url(`/customers/${toPublic('clnt', customerId)}`)}">${payer.name}</a><br><span class="soft small">${wholeTaxId(visit, taxId)}</span>`
+  if (taxId === '') return html`${payer.name}`
+  const customer = await findCustomer(app.db, app.vault, company.id, customerId)
+  const path = url(`/customers/${toPublic('clnt', customerId)}`)
+  const name = customer ? html`<a href="${path}">${payer.name}</a>` : payer.name
+  return html`${name}<br><span class="soft small">${wholeTaxId(visit, taxId)}</span>`
 }
 
 /** The link for the payer, while there is something to do with it. */

@@ -71,8 +71,6 @@ const pt = {
   days: (count: number) => `${count} dias`,
   day: 'Dia',
   conversion: (days: number) => `Conversão em ${days} dias`,
-  conversionText: (paid: string, made: string) =>
-    `${paid} de ${made} cobranças criadas foram pagas`,
   noConversion: (days: number) => `Nenhuma cobrança criada nos últimos ${days} dias`,
   staticSale: 'QR Code fixo',
   nobody: 'Pagador não informado',
@@ -150,7 +148,6 @@ const en: Texts = {
   days: (count) => `${count} days`,
   day: 'Day',
   conversion: (days) => `Conversion in ${days} days`,
-  conversionText: (paid, made) => `${paid} of ${made} charges created were paid`,
   noConversion: (days) => `No charge was created in the last ${days} days`,
   staticSale: 'Static QR code',
   nobody: 'Payer not given',

@@ -23,6 +23,7 @@ import { formatCount, heading, moment, money, notice } from './parts.ts'
 import { type PeriodFigures, readPeriod } from './period-figures.ts'
 import { type Days, periodOf } from './periods.ts'
 import { makeLink } from './record-pages.ts'
+import { REPORTS } from './reports-texts.ts'
 import { BANK_ROLES } from './settings.ts'
 import { chargePill } from './states.ts'
 import { DASHBOARD } from './texts.ts'
@@ -124,7 +125,7 @@ function showConversion({ language }: Visit, { made, paid }: Conversion, length:
   const content =
     made === 0
       ? html`<p class="soft">${texts.noConversion(length)}</p>`
-      : html`<strong class="big">${percentOf(paid, made)}</strong><meter min="0" max="${made}" value="${paid}" aria-label="${texts.conversion(length)}"></meter><p class="soft small">${texts.conversionText(formatCount(paid), formatCount(made))}</p>`
+      : html`<strong class="big">${percentOf(paid, made)}</strong><meter min="0" max="${made}" value="${paid}" aria-label="${texts.conversion(length)}"></meter><p class="soft small">${REPORTS[language].paid(formatCount(paid), formatCount(made))}</p>`
   return html`<section class="card conversion"><h2>${texts.conversion(length)}</h2>${content}</section>`
 }
 

@@ -249,7 +249,7 @@ test('customers are found by an index, by names and phones that nobody has too',
   const { db, plans } = explaining()
   const where = { db, vault: app.vault, companyId, isMasked: false }
   for (const text of ['ninguem', 'zzz', 'rosa ninguem']) {
-    assert.deepEqual(await findIdsByName(where, text, LIMIT), [], text)
+    assert.deepEqual(await findIdsByName(where, text, LIMIT), { ids: [], isCut: false }, text)
   }
   assert.deepEqual(await findByPhone(db, app.vault, companyId, '11988888888', LIMIT), [])
   assert.equal((await listUnindexed(db, LIMIT)).length, LIMIT)
