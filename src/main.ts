@@ -85,8 +85,11 @@ async function start(
   const missing = await prepare(app, urls, signal)
   if (missing.length > 0) undo.push(prepareLater(app, urls, missing, signal))
   const sandbox = config.local ? await openSandbox(app) : null
+  const group = Promise.withResolvers<Group>()
+  // Whoever finds this server may ask it at once.
+  if (isParent) watchForRestarts(app, group.promise)
   if (config.local || isParent) undo.push(announce(app))
-  if (isParent) await serveBySeveral(app, role, databaseUrl, undo)
+  if (isParent) group.resolve(await serveBySeveral(app, role, databaseUrl, undo))
   else {
     undo.push(await followSecret({ ...app, db: app.db.control }, databaseUrl))
     await serveAlone(app, role, databaseUrl, undo)
@@ -176,7 +179,7 @@ async function serveBySeveral(
   role: Role,
   databaseUrl: string,
   undo: Undo[],
-): Promise<void> {
+): Promise<Group> {
   const { config, log } = app
   const { host, port } = config
   await requireFreePort({ host, port })
@@ -193,16 +196,19 @@ async function serveBySeveral(
   })
   countRestarts(app.metrics.registry, group)
   await group.started
-  watchForRestarts(app, group)
   await serveOperator(app, databaseUrl, undoOperator, {
     isClosing: () => state.isClosing,
     isReady: (own) => createMachineReadiness(own, group),
     metrics: createMachineMetrics(app.metrics, group),
   })
+  return group
 }
 
-/** SIGHUP replaces the processes, unless it means that the terminal is gone. */
-function watchForRestarts({ config, log }: FullFront, group: Group): void {
+/**
+ * SIGHUP replaces the processes, unless it means that the terminal is gone. If they are being
+ * started, they are replaced afterwards: the version on the disk may be newer than theirs.
+ */
+function watchForRestarts({ config, log }: FullFront, group: Promise<Group>): void {
   const note = (restart: Restart) => {
     const { number, isOver, fault, said } = restart
     const begun = said.at(-1) ?? 'the version on the disk is asked to prepare itself'
@@ -211,9 +217,13 @@ function watchForRestarts({ config, log }: FullFront, group: Group): void {
     noteRestart(config, restart)
   }
   const { dataDir } = config
-  const restarts = createRestarts(group.replaceAll, note, (error) => {
-    log.warn({ dataDir, ...describeError(error) }, '"vintem restart" cannot follow this restart')
-  })
+  const restarts = createRestarts(
+    async (say) => (await group).replaceAll(say),
+    note,
+    (error) => {
+      log.warn({ dataDir, ...describeError(error) }, '"vintem restart" cannot follow this restart')
+    },
+  )
   process.on('SIGHUP', () => {
     if (!hasLostTerminal()) restarts.ask()
   })

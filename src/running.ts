@@ -11,6 +11,8 @@ import type { Restart } from './processes/restarts.ts'
  */
 export type Running = {
   pid: number
+  /** When that process began, as the kernel says it; not outside Linux, and not by old versions. */
+  begunAt?: string | null
   url: string
   /** How many processes answer requests. Old versions say nothing, and cannot be restarted. */
   processes?: number
@@ -35,14 +37,16 @@ function read(config: Place): Running | null {
 /** Writes the address of this process to the file, and returns a function that removes it. */
 export function writeAddress(config: Config, restart?: Restart): () => Promise<void> {
   const { publicUrl: url, processes } = config
-  const running: Running = { pid: process.pid, url, processes, ...(restart && { restart }) }
+  const { pid } = process
+  const begunAt = startOf(pid)
+  const running: Running = { pid, begunAt, url, processes, ...(restart && { restart }) }
   makeFolder(config.dataDir)
   // Whoever reads it meanwhile reads the one before.
-  const written = `${pathOf(config)}.${process.pid}`
+  const written = `${pathOf(config)}.${pid}`
   writeFileSync(written, `${JSON.stringify(running)}\n`)
   renameSync(written, pathOf(config))
   return async () => {
-    if (read(config)?.pid === process.pid) rmSync(pathOf(config), { force: true })
+    if (read(config)?.pid === pid) rmSync(pathOf(config), { force: true })
   }
 }
 
@@ -51,10 +55,27 @@ export function noteRestart(config: Config, restart: Restart): void {
   if (read(config)?.pid === process.pid) writeAddress(config, restart)
 }
 
-/** The running server. The file alone is no proof, because a kill leaves it. */
+/** When a process began, in ticks since the boot. Null: the system does not say it. */
+function startOf(pid: number): string | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // The name, which may have spaces, is the second field, and this one the 22nd.
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null
+  } catch {
+    return null
+  }
+}
+
+/**
+ * The running server. The file alone is no proof, because a kill leaves it, and its number may be
+ * that of another process meanwhile.
+ */
 export function findServer(config: Place): Running | null {
   const running = read(config)
-  return running && isAlive(running.pid) ? running : null
+  if (!running || !isAlive(running.pid)) return null
+  const { pid, begunAt } = running
+  const isStranger = begunAt && begunAt !== (startOf(pid) ?? begunAt)
+  return isStranger ? null : running
 }
 
 /** The address of the running server of local mode. */

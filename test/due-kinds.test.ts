@@ -299,6 +299,35 @@ test('a refund that a bank has left without an answer is as late as it is, besid
   assert.deepEqual(oldest.find(({ name }) => name === 'carry out refunds')!.since, late)
 })
 
+test('a company whose bank fails is not late, and hides nobody who is', async () => {
+  await rows(`update charges set expires_at = '2100-01-01' where status = 'OPEN'`)
+  await rows(`update reconciliations set next_attempt_at = '2100-01-01'`)
+  const [silent, late] = [await openBanked(api), await openBanked(api)]
+  for (const client of [silent, late]) await makeCharge(client, 700, { expiresIn: 60 })
+  clock.advance(2 * 3600)
+  const now = clock.now()
+  const ago = (minutes: number) => new Date(now.getTime() - minutes * 60_000)
+  for (const [{ company }, minutes] of [[silent, 60] as const, [late, 7] as const]) {
+    const values = [company.id, ago(minutes)]
+    await rows('update reconciliations set next_attempt_at = $2 where company_id = $1', values)
+    const graced = [company.id, new Date(ago(minutes).getTime() - BANK_GRACE_MS)]
+    await rows('update charges set expires_at = $2 where company_id = $1', graced)
+  }
+  const said = async (kind: DueKind) => {
+    const all = await readQueues(app.db, app.due, clock.now())
+    const { due, since } = all.find(({ name }) => name === (kind.label ?? kind.name))!
+    return [due, since]
+  }
+  for (const kind of [RECONCILING, EXPIRING_AT_BANKS]) {
+    assert.deepEqual(await said(kind), [2, ago(60)], kind.name)
+    await app.setbacks.failed(kind.name, silent.company.id, new Error('x'))
+    assert.deepEqual(await said(kind), [1, ago(7)], kind.name)
+    assert.equal(await taken(kind), 2, 'it is still due')
+    await app.setbacks.worked(kind.name, silent.company.id)
+    assert.deepEqual(await said(kind), [2, ago(60)], kind.name)
+  }
+})
+
 test('what cannot be undone waits while the clock of the machine may be wrong', () => {
   const timed = app.due.filter(({ isTimed }) => isTimed).map(({ name }) => name)
   assert.deepEqual(timed.sort(), [

@@ -108,7 +108,7 @@ const MAY_USE: Record<string, string[]> = {
     'payments',
     'tasks.ts',
   ],
-  'due.ts': [],
+  'due.ts': ['setbacks.ts'],
   'events.ts': ['tasks.ts'],
   feed: ['app.ts', 'events.ts', 'fields.ts', 'installation.ts'],
   'fields.ts': [],

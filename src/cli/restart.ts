@@ -6,6 +6,8 @@ import { type Command, Refusal } from './command.ts'
 
 /** How often is looked what the server has done. */
 const LOOK_MS = 100
+/** Until when a server that does nothing else begins. It does so at once. */
+const BEGIN_MS = 10_000
 
 export const restartServer: Command = {
   name: 'restart',
@@ -56,9 +58,14 @@ function ask(pid: number): void {
   }
 }
 
+const NOT_BEGUN =
+  'The server has not begun to replace its processes, or cannot write to DATA_DIR. Its log says ' +
+  'more. If it still starts, repeat this command once it runs.'
+
 /** Prints what is done, and gives the first restart that began after it was asked for. */
 async function follow(config: { dataDir: string }, pid: number, number: number): Promise<Restart> {
   let printed = 0
+  let idleSince = performance.now()
   for (;;) {
     const server = findServer(config)
     if (server?.pid !== pid) throw new Refusal('The server has ended. Start it again.')
@@ -68,6 +75,9 @@ async function follow(config: { dataDir: string }, pid: number, number: number):
       printed = restart.said.length
       if (restart.isOver) return restart
     }
+    // The one before is done to its end first.
+    if (restart && !restart.isOver) idleSince = performance.now()
+    if (performance.now() - idleSince > BEGIN_MS) throw new Refusal(NOT_BEGUN)
     await pause(LOOK_MS)
   }
 }

@@ -1,5 +1,6 @@
 import type { Row, Tx } from '../db/database.ts'
 import type { Uuid } from '../lib/ids.ts'
+import { STILL_FAILS } from './setbacks.ts'
 
 /**
  * A kind of due work: rows of a table that wait for a moment, declared once. Workers, test clocks,
@@ -32,6 +33,8 @@ export type DueKind = {
   last?: string
   /** Rows with the first of these values come first. An index has the column before `dueAt`. */
   ranks?: { column: string; values: string[] }
+  /** It waits for banks: a company that is set aside in it is not late, but its bank is. */
+  waitsForBank?: true
   /** Its moments are in real time, whatever the clock of a company says. */
   isRealTime?: true
   /** Companies are served one after the other, so that the long queue of one delays no other. */
@@ -244,9 +247,13 @@ export type DueSource = {
 /** Whoever does work of a kind. */
 export type WithSource = { source: DueSource }
 
+const NOBODY = `'{}'::uuid[]`
+
 export function sourceOf(kind: DueKind): DueSource {
-  const due = (max: number) => {
-    const extent = { limit: String(max), except: `'{}'::uuid[]` }
+  const aside = `array(select company_id from setbacks
+    where task = '${kind.name}' and ${STILL_FAILS})`
+  const due = (max: number, except = kind.waitsForBank ? aside : NOBODY) => {
+    const extent = { limit: String(max), except }
     // Those that come last in a claim have waited as long as others.
     const any = { ...kind, last: '' }
     const clocks = kind.isRealTime ? [] : [byClocks(any, null, extent)]
@@ -260,7 +267,7 @@ export function sourceOf(kind: DueKind): DueSource {
            where ${companyOf(kind)} = $1 and ${waitingOfOne(kind, '$2::timestamptz')} offset 0) d`,
     oldest: `select min(since) from (${due(1)}) d`,
     count: `select least(count(*), ${MAX_COUNTED}) from (${due(MAX_COUNTED)}) d`,
-    isDue: `select exists (${due(1)})`,
+    isDue: `select exists (${due(1, NOBODY)})`,
   }
 }
 

@@ -1,5 +1,6 @@
 import { texts, timestamps, uuids } from '../db/arrays.ts'
 import type { Act, Database, Tx } from '../db/database.ts'
+import { deleteOldest } from '../db/delete-oldest.ts'
 import { type Batcher, createBatcher, LOOKUPS } from '../lib/batch.ts'
 import type { Uuid } from '../lib/ids.ts'
 import { problem } from '../lib/problems.ts'
@@ -182,9 +183,5 @@ export async function forgetOld(tx: Tx, companyId: Uuid, key: string, now: Date)
   })
 }
 
-export async function purgeStored(tx: Tx, now: Date): Promise<void> {
-  await tx.query({
-    text: 'delete from idempotency_keys where created_at <= $1',
-    values: [oldestStored(now)],
-  })
-}
+export const purgeStored = (tx: Tx, now: Date, max: number): Promise<number> =>
+  deleteOldest(tx, 'idempotency_keys', 'created_at', oldestStored(now), max)

@@ -105,6 +105,7 @@ export const RECONCILING: DueKind = {
   dueAt: 'next_attempt_at',
   where: 'true',
   isRealTime: true,
+  waitsForBank: true,
 }
 
 export const claimReconciliations = (tx: Tx, request: DueRequest): Promise<DueReconciliation[]> =>

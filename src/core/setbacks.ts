@@ -115,7 +115,13 @@ export type ShownSetback = Row & {
   since: Date
 }
 
-/** Those that are in force, the oldest first. Without a limit, all of them. */
+/**
+ * Which setbacks count at the moment `$1`, as SQL. A pause that is over counts until the company has had
+ * its next try, which deletes or renews it. If no try follows for so long, its process has ended.
+ */
+export const STILL_FAILS = `until > $1::timestamptz - interval '${LONGEST_MS} milliseconds'`
+
+/** Companies whose work fails, the oldest first. Without a limit, all of them. */
 export const listSetbacks = (
   tx: Tx,
   now: Date,
@@ -123,18 +129,18 @@ export const listSetbacks = (
 ): Promise<ShownSetback[]> =>
   tx.query<ShownSetback>({
     text: `select task, company_id as "companyId", failures, error, since from setbacks
-           where until > $1 order by since limit $2`,
+           where ${STILL_FAILS} order by since limit $2`,
     values: [now, limit],
   })
 
-/** How many companies each task leaves alone now. */
+/** Of how many companies the work fails, by task. */
 export const countSetbacks = (tx: Tx, now: Date): Promise<{ task: string; count: number }[]> =>
   tx.query<{ task: string; count: number }>({
-    text: `select task, count(*)::int as count from setbacks where until > $1 group by task`,
+    text: `select task, count(*)::int as count from setbacks where ${STILL_FAILS} group by task`,
     values: [now],
   })
 
-/** Forgets what no process has renewed since then. */
-export async function purgeSetbacks(tx: Tx, before: Date): Promise<void> {
-  await tx.query({ text: 'delete from setbacks where until <= $1', values: [before] })
+/** Forgets what no process has renewed. */
+export async function purgeSetbacks(tx: Tx, now: Date): Promise<void> {
+  await tx.query({ text: `delete from setbacks where not ${STILL_FAILS}`, values: [now] })
 }

@@ -188,7 +188,7 @@ function together<T>(read: () => Promise<T>): () => Promise<T> {
 function watchSetbacks(registry: Registry, { db, systemClock }: FullApp): void {
   readGauge(registry, {
     name: 'vintem_set_aside_companies',
-    help: 'Companies that a task leaves alone for a while, because their work failed',
+    help: 'Companies whose work in a task failed, so that it leaves them alone for a while',
     labelNames: ['task'],
     async read(gauge) {
       const counts = await countSetbacks(db, systemClock.now())

@@ -45,13 +45,20 @@ const DAY_MS = 24 * HOUR_MS
 /** Rows of one statement. With more, others would wait too long for its locks. */
 const MAX_ROWS = 5_000
 
+async function inParts(
+  signal: AbortSignal | undefined,
+  part: (max: number) => Promise<number>,
+): Promise<void> {
+  while (!signal?.aborted && (await part(MAX_ROWS)) === MAX_ROWS);
+}
+
 /** All that is removed when it is old. Whatever is not here is kept. */
 export const KEPT: readonly Kept[] = [
   {
     name: 'stored answers of requests',
     days: 1,
     every_ms: MINUTE_MS,
-    remove: ({ db }, { now }) => purgeStored(db, now),
+    remove: ({ db }, { now, signal }) => inParts(signal, (max) => purgeStored(db, now, max)),
   },
   {
     name: 'requests in the log',
@@ -63,13 +70,15 @@ export const KEPT: readonly Kept[] = [
     name: 'callbacks of banks that are processed',
     days: 'callbackRetentionDays',
     every_ms: HOUR_MS,
-    remove: ({ db }, { before }) => purgeProcessed(db, before),
+    remove: ({ db }, { before, signal }) =>
+      inParts(signal, (max) => purgeProcessed(db, before, max)),
   },
   {
     name: 'outcomes of mails',
     days: 'mailRetentionDays',
     every_ms: HOUR_MS,
-    remove: ({ db }, { before }) => purgeFinished(db, before),
+    remove: ({ db }, { before, signal }) =>
+      inParts(signal, (max) => purgeFinished(db, before, max)),
   },
   {
     name: 'mails that are kept as files',
@@ -93,17 +102,14 @@ export const KEPT: readonly Kept[] = [
     name: 'redeliveries in the feed',
     days: 7,
     every_ms: HOUR_MS,
-    async remove({ db }, { signal }) {
-      while (!signal?.aborted && (await deleteOldFollows(db, MAX_ROWS)) === MAX_ROWS);
-    },
+    remove: ({ db }, { signal }) => inParts(signal, (max) => deleteOldFollows(db, max)),
   },
   {
     name: 'defenses of disputes that are closed',
     days: 'defenseRetentionDays',
     every_ms: HOUR_MS,
-    async remove({ db }, { before, signal }) {
-      while (!signal?.aborted && (await eraseOldDefenses(db, before, MAX_ROWS)) === MAX_ROWS);
-    },
+    remove: ({ db }, { before, signal }) =>
+      inParts(signal, (max) => eraseOldDefenses(db, before, max)),
   },
   {
     name: 'former secrets of webhooks',

@@ -65,6 +65,48 @@ test('callbacks, mails and defenses go when they are as old as was set, and not 
   assert.deepEqual([status, shown?.text ?? null], ['WON', null], 'that there was one stays')
 })
 
+test('what is old goes in statements of at most 5000 rows, which end in time', async () => {
+  const { company } = await api.client()
+  const values = [company.id, api.clock.now()]
+  const many = `select $1, gen_random_uuid(), 'x', '', $2, $2, $2 from generate_series(1, 5001)`
+  await api.rows(
+    `insert into idempotency_keys (company_id, key, fingerprint, status, sealed_body, created_at)
+     select $1, n, '', 200, '', $2 from generate_series(1, 5001) n`,
+    values,
+  )
+  await api.rows(
+    `insert into bank_callbacks
+       (company_id, id, provider, sealed, received_at, next_attempt_at, processed_at) ${many}`,
+    values,
+  )
+  await api.rows(
+    `insert into mails (company_id, id, kind, outcome, next_attempt_at, created_at, finished_at)
+     ${many.replace(`''`, `'SENT'`)}`,
+    values,
+  )
+  await api.rows(
+    `create function refuse_many() returns trigger language plpgsql as $$
+     begin
+       if (select count(*) from gone) > 5000 then raise exception 'too many rows'; end if;
+       return null;
+     end $$`,
+  )
+  const tables = ['idempotency_keys', 'bank_callbacks', 'mails']
+  for (const table of tables) {
+    await api.rows(
+      `create trigger few after delete on ${table} referencing old table as gone
+       for each statement execute function refuse_many()`,
+    )
+  }
+  api.clock.advance(8 * DAY_S)
+  await removeOld(api.app)
+  for (const table of tables) {
+    const rows = await api.rows(`select from ${table} where company_id = $1`, [company.id])
+    assert.equal(rows.length, 0, table)
+  }
+  await api.rows('drop function refuse_many cascade')
+})
+
 test('nothing goes while the clocks of machine and database differ', async () => {
   const real = api.clock.now()
   const own = await startApi({}, { databaseTime: async () => real })

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync, readlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { payer } from '../support/api.ts'
 import { hostedVintemIn, vintemIn } from '../support/cli.ts'
-import { readSandbox, temporaryFolder } from '../support/process.ts'
+import { longTest } from '../support/long.ts'
+import { readSandbox, spawnServer, temporaryFolder } from '../support/process.ts'
 import { until } from '../support/until.ts'
 import { openStream, SECRET_KEY, type Several, send, startSeveral } from './several.ts'
 import { startSteadyLoad } from './steady-load.ts'
@@ -136,6 +137,42 @@ test('a configuration that cannot be used replaces nothing, and the log says why
     )
   }
   assert.deepEqual(presentPids(), before)
+})
+
+longTest('a restart asked for while the server starts is done as soon as it has', async () => {
+  const own = { DATA_DIR: temporaryFolder(), SECRET_KEY, PROCESSES: '2' }
+  const { child } = await spawnServer(own)
+  child.stdout!.resume()
+  await until('it can be found', () => existsSync(join(own.DATA_DIR, 'server.json')))
+  child.kill('SIGHUP')
+  const { number, fault } = await until('all are replaced', () => {
+    const { restart } = JSON.parse(readFileSync(join(own.DATA_DIR, 'server.json'), 'utf8'))
+    return restart?.isOver ? restart : null
+  })
+  assert.deepEqual([number, fault], [1, null])
+})
+
+longTest('the command does not wait for ever for a server that begins no restart', async () => {
+  const dataDir = temporaryFolder()
+  const deaf = spawn(
+    process.execPath,
+    [
+      '-e',
+      'process.on("SIGHUP", () => console.log("asked"));setInterval(() => {}, 1000);console.log("ready")',
+    ],
+    { stdio: ['ignore', 'pipe', 'ignore'] },
+  )
+  try {
+    await once(deaf.stdout, 'data')
+    const running = { pid: deaf.pid, url: 'http://127.0.0.1:9', processes: 2 }
+    writeFileSync(join(dataDir, 'server.json'), JSON.stringify(running))
+    const vintem = hostedVintemIn(temporaryFolder())
+    const { code, stderr } = await vintem(['restart'], { DATA_DIR: dataDir, SECRET_KEY })
+    assert.equal(code, 1)
+    assert.match(stderr, /^The server has not begun to replace its processes/)
+  } finally {
+    deaf.kill('SIGKILL')
+  }
 })
 
 test('one process is not replaced, and the command says what to do instead', async () => {

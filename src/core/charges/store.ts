@@ -330,6 +330,7 @@ export const EXPIRING_AT_BANKS: DueKind = {
   moment: `(d.expires_at + case when d.br_code is null or d.dev_mode then interval '0'
     else interval '${BANK_GRACE_MS} milliseconds' end)`,
   except: () => `not ${HAS_BANK}`,
+  waitsForBank: true,
 }
 
 /** Open charges with a due date of which something is to be said. */

@@ -1,6 +1,7 @@
 import { integers, texts, timestamps, uuids } from '../../db/arrays.ts'
 import { type Columns, tableOf } from '../../db/columns.ts'
 import type { ControlTx, Tx } from '../../db/database.ts'
+import { deleteOldest } from '../../db/delete-oldest.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { Vault } from '../../lib/vault.ts'
 import { claimDue, type DueKind, type DueRequest } from '../due.ts'
@@ -225,9 +226,5 @@ export async function isWaiting(tx: Tx, companyId: Uuid, kind: MailKind): Promis
   return rows.length > 0
 }
 
-export async function purgeFinished(tx: Tx, before: Date): Promise<void> {
-  await tx.query({
-    text: 'delete from mails where finished_at is not null and finished_at <= $1',
-    values: [before],
-  })
-}
+export const purgeFinished = (tx: Tx, before: Date, max: number): Promise<number> =>
+  deleteOldest(tx, 'mails', 'finished_at', before, max)

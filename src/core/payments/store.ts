@@ -1,6 +1,7 @@
 import { uuids } from '../../db/arrays.ts'
 import { type ColumnGroup, tableOf } from '../../db/columns.ts'
 import type { Row, Tx } from '../../db/database.ts'
+import { deleteOldest } from '../../db/delete-oldest.ts'
 import type { Uuid } from '../../lib/ids.ts'
 import type { ChargeRef, Source } from '../../provider/port.ts'
 import type { Charge } from '../charges/rules.ts'
@@ -365,9 +366,5 @@ export const DUE_CALLBACKS: DueKind = {
 export const claimCallbacks = async (tx: Tx, request: DueRequest): Promise<DueCallback[]> =>
   (await claimDue(tx, DUE_CALLBACKS, request, DUE.select('d'))).map(DUE.read)
 
-export async function purgeProcessed(tx: Tx, before: Date): Promise<void> {
-  await tx.query({
-    text: 'delete from bank_callbacks where processed_at is not null and processed_at <= $1',
-    values: [before],
-  })
-}
+export const purgeProcessed = (tx: Tx, before: Date, max: number): Promise<number> =>
+  deleteOldest(tx, 'bank_callbacks', 'processed_at', before, max)

@@ -334,7 +334,7 @@ test('what became of a mail that is long gone is not made up', async () => {
     [of.companyId, api.clock.now()],
   )
   assert.deepEqual(await outcomes(), ['FAILED'])
-  await purgeFinished(app.db, api.clock.now())
+  await purgeFinished(app.db, api.clock.now(), 1000)
   assert.deepEqual(await outcomes(), ['GONE'])
 })
 

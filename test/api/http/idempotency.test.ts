@@ -239,7 +239,7 @@ test('the worker forgets keys that are a day old, and no younger ones', async ()
   api.clock.advance(DAY_S - 60)
   await client.post('/charge/pix', charge, withKey('young'))
   api.clock.advance(60)
-  await purgeStored(api.app.db, api.clock.now())
+  await purgeStored(api.app.db, api.clock.now(), 1000)
   const rows = await api.rows('select key from idempotency_keys where company_id = $1', [
     client.company.id,
   ])

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { purge } from '../../../src/core/deliveries/store.ts'
 import { claimCallbacks } from '../../../src/core/payments/store.ts'
-import { listSetbacks } from '../../../src/core/setbacks.ts'
+import { countSetbacks, listSetbacks, pauseAfter_ms } from '../../../src/core/setbacks.ts'
 import { newId } from '../../../src/lib/ids.ts'
 import { MAX_IN_ACCOUNT } from '../../../src/provider/simulator/records.ts'
 import { collectDue, processDueCallbacks, watchWebhooks } from '../../../src/worker/due.ts'
@@ -175,13 +175,33 @@ test('repeated failures have the time of the first, and those in progress togeth
   await Promise.all([fail(), fail(), fail()])
   assert.deepEqual(await reported(), [[1, began]])
   clock.advance(5)
-  assert.deepEqual([app.setbacks.companiesOf('audit'), await reported()], [[], []])
+  assert.deepEqual(app.setbacks.companiesOf('audit'), [])
+  assert.deepEqual(await reported(), [[1, began]], 'until it is tried again')
   await fail()
   assert.deepEqual(await reported(), [[2, began]])
   clock.advance(9)
   assert.deepEqual(app.setbacks.companiesOf('audit'), [company.id])
   await app.setbacks.worked('audit', company.id)
   assert.deepEqual([app.setbacks.companiesOf('audit'), await reported()], [[], []])
+})
+
+test('a company that fails each time is counted all the time, and not for ever', async () => {
+  const { company } = await api.client()
+  const task = 'only here'
+  const counted = async () => {
+    const counts = await countSetbacks(app.db, clock.now())
+    return counts.find((one) => one.task === task)?.count ?? 0
+  }
+  for (const failures of [1, 2, 3, 4, 5, 6, 7, 8]) {
+    await app.setbacks.failed(task, company.id, new Error('x'))
+    assert.equal(await counted(), 1)
+    // The bank lets it wait before it fails again, and old data are removed meanwhile.
+    clock.advance(pauseAfter_ms(failures) / 1000 + 75)
+    await removeOld(app)
+    assert.equal(await counted(), 1, `after ${failures}`)
+  }
+  clock.advance(600)
+  assert.equal(await counted(), 0, 'its process may have ended')
 })
 
 test('work for one company alone is done though it is set aside, and does not set it aside', async () => {
