@@ -5,6 +5,7 @@ import {
   type Charge,
   cameOf,
   type Dispute,
+  endCharge,
   isOpenDispute,
   type Model,
   move,
@@ -72,6 +73,14 @@ function giveBack(model: Model, dispute: Dispute): void {
   dispute.held = 0
 }
 
+/** The bank returns money of a charge of which nobody has told before. */
+export function returnAtBank(model: Model, charge: Charge, value: number | undefined): 201 | 409 {
+  const left = bankLeft(model, charge)
+  if (left === 0 || (value ?? 0) > left) return 409
+  returnMoney(model, charge, value ?? left)
+  return 201
+}
+
 /** The bank returns money of a charge by itself, after a claim. */
 function returnMoney(model: Model, charge: Charge, amount: number): void {
   const dispute = activeOf(model, charge, null)
@@ -104,8 +113,7 @@ function returnMoney(model: Model, charge: Charge, amount: number): void {
   const own = model.refunds.filter((one) => one.charge === charge && one.status !== 'FAILED')
   charge.refunded = Math.min(cameOf(charge), sumOf(own))
   if (sumOf(own.filter(({ status }) => status === 'COMPLETED')) >= cameOf(charge)) {
-    charge.paymentStatus = 'REFUNDED'
-    if (wasPaid && source !== 'pending') move(model, 'pending', 'available', pending)
+    endCharge(model, charge)
   }
   if (dispute) Object.assign(dispute, { status: 'LOST', refund })
   else {

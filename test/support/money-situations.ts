@@ -88,4 +88,6 @@ export const WANTED = [
   'payRecipient 201 200',
   'payRecipient 422',
   'recipient 0 owes',
+  'dispute PAID returned 201 beside a refund',
+  'a rest of a returned charge',
 ]

@@ -33,6 +33,8 @@ export type Charge = {
   shortfall: number
   /** Whether its end was written and told. */
   isExpiryTold: boolean
+  /** Whether something was in pending when all of it had gone back. */
+  hadRest?: boolean
 }
 
 /** What a payment pays, be it a charge or a code for the counter. */
@@ -537,13 +539,24 @@ function holdAgain(model: Model, refund: Refund, charge: Charge): void {
   if (dispute.status === 'ACCEPTED') dispute.status = dispute.isDefended ? 'DEFENDED' : 'OPEN'
 }
 
-function endChargeRefund({ refunds }: Model, { status }: Refund, charge: Charge): void {
+function endChargeRefund(model: Model, { status }: Refund, charge: Charge): void {
+  const { refunds } = model
   const own = refunds.filter((one) => one.charge === charge && one.status !== 'FAILED')
   if (status === 'FAILED') charge.refunded = Math.min(cameOf(charge), sumOf(own))
   const returned = refunds
     .filter((refund) => refund.charge === charge && refund.status === 'COMPLETED')
     .reduce((sum, refund) => sum + refund.amount, 0)
-  if (returned >= cameOf(charge)) charge.paymentStatus = 'REFUNDED'
+  if (returned >= cameOf(charge)) endCharge(model, charge)
+}
+
+/** All of a charge went back. What it still has in pending is for what went from elsewhere. */
+export function endCharge(model: Model, charge: Charge): void {
+  if (charge.paymentStatus === 'PAID') {
+    const rest = unreleased(model, charge)
+    move(model, 'pending', 'available', rest)
+    if (rest > 0) charge.hadRest = true
+  }
+  charge.paymentStatus = 'REFUNDED'
 }
 
 /** Money that would have been received meanwhile is available when it comes back. */

@@ -1,5 +1,5 @@
 import type { Tx } from '../../db/database.ts'
-import { bankReturn, chargeReleased, disputeLost, type Posting } from '../../ledger/recipes.ts'
+import { bankReturn, disputeLost, type Posting } from '../../ledger/recipes.ts'
 import { assert } from '../../lib/assert.ts'
 import { newId, toPublic } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
@@ -8,7 +8,7 @@ import { returnBody } from '../../provider/callback.ts'
 import type { PixReturn, ReceivedPix, ReturnReason, Source } from '../../provider/port.ts'
 import type { Uses } from '../app.ts'
 import { record } from '../charges/record.ts'
-import { type Charge, receivedOf } from '../charges/rules.ts'
+import type { Charge } from '../charges/rules.ts'
 import { type Company, requireSandbox } from '../companies/rules.ts'
 import { recordEnd, releaseOf, setStatus, standingOf } from '../disputes/holds.ts'
 import { postOfCharge } from '../disputes/parts.ts'
@@ -32,6 +32,7 @@ import { type AppWithCallbacks, storeCallback } from '../payments/callbacks.ts'
 import { lockPaid, type Paid } from '../payments/lock.ts'
 import type { Payment } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
+import { pendingOf, releaseOfRest } from './pending.ts'
 import type { Refund } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -104,11 +105,9 @@ async function recordOne(
     of.payment = rules.withReturn(payment, refund.amount, isDisputed)
     await payments.updateStatus(tx, of.payment)
   } else if (payment.status === 'DISPUTED' && !isDisputed) await setStatus(tx, of, 'UNMATCHED')
-  // If nothing of the charge is released later, what it still has in pending is released now.
-  const isOver = charge?.paymentStatus === 'PAID' && of.charge?.paymentStatus === 'REFUNDED'
-  const left = isOver && source !== 'pending' ? taking.pending : 0
+  const rest = charge ? await releaseOfRest(tx, charge, of.charge!) : []
   const given = after && !isOpen(after) && dispute!.held > 0 ? releaseOf(after, charge) : []
-  const moved = { given, left, charge: charge && of.charge }
+  const moved = { given, rest, charge: charge && of.charge }
   const available = payment.booked ? await book(tx, refund, moved, now) : 0
   await emit(tx, [returnEvent(refund, charge?.externalId ?? null, now)])
   await queueMails(tx, app.vault, [mailOf(company, refund, available, now)])
@@ -126,8 +125,8 @@ async function disputeOf(
   return activeOf(await disputes.lockOfPayment(tx, companyId, source, endToEndId), underWay)
 }
 
-/** Where the money of a return comes from. `pending` is what the charge has there besides. */
-type Taking = { source: rules.RefundSource; disputed: Cents; pending: number }
+/** Where the money of a return comes from. */
+type Taking = { source: rules.RefundSource; disputed: Cents }
 
 /**
  * A return after a claim is taken from what is held for the dispute, any other return as a refund
@@ -151,10 +150,10 @@ async function takingOf(
   const now = dispute && accountNow(dispute, of.charge)
   const rest = amount - disputed
   const source = rest > 0 ? rules.sourceOfReturn(rest, of.charge, free(held)) : now!
-  if (disputed === 0 || source === now) return { source, disputed, pending }
+  if (disputed === 0 || source === now) return { source, disputed }
   const all = pending + (now === 'pending' ? held : 0)
   const whole = rules.sourceOfReturn(amount, of.charge, { ...free(0), pending: all })
-  return { source: whole, disputed: toCents(0), pending: all }
+  return { source: whole, disputed: toCents(0) }
 }
 
 /** The dispute after a return. What the receiver has returned at the bank is like a refund. */
@@ -175,14 +174,6 @@ async function recordClaim(tx: Tx, of: Paid, refund: Refund, now: Date): Promise
   await disputes.insert(tx, dispute)
   const externalId = of.charge?.externalId ?? null
   await emit(tx, [disputeEvent('dispute.lost', dispute, externalId, now)])
-}
-
-/** How much of a paid charge is in pending. */
-async function pendingOf(tx: Tx, charge: Charge): Promise<number> {
-  const { companyId, id } = charge
-  const refunded = (await store.heldFromPending(tx, companyId, [id])).get(id) ?? 0
-  const disputed = (await disputes.heldFromPending(tx, companyId, [id])).get(id) ?? 0
-  return receivedOf(charge) - refunded - disputed
 }
 
 const toRefund = (
@@ -222,23 +213,23 @@ async function changeCharge(tx: Tx, charge: Charge, refund: Refund, now: Date): 
 }
 
 /**
- * Books a return, after what its dispute gives back and before what is left of its charge in
- * pending. Returns what is available then.
+ * Books a return, after what its dispute gives back and before the rest of its charge. Returns what
+ * is available then.
  */
 async function book(
   tx: Tx,
   refund: Refund,
-  { given, left, charge }: { given: Posting[]; left: number; charge: Charge | null },
+  { given, rest, charge }: { given: Posting[]; rest: Posting[]; charge: Charge | null },
   now: Date,
 ): Promise<number> {
-  const { companyId, endToEndId, disputed, chargeId, source } = refund
+  const { companyId, disputed, chargeId, source } = refund
   const ref = toPublic('rfnd', refund.id)
   const amount = toCents(refund.amount - disputed)
   const postings: Posting[] = [
     ...given,
     ...(disputed > 0 ? [disputeLost({ ref, amount: disputed, chargeId })] : []),
     ...(amount > 0 ? [bankReturn({ ref, amount, chargeId }, source)] : []),
-    ...(left > 0 ? [chargeReleased({ endToEndId, amount: toCents(left), chargeId })] : []),
+    ...rest,
   ]
   const books = await postOfCharge(tx, companyId, { charge, ref }, postings, now)
   return books.balance.available

@@ -1,6 +1,12 @@
 import type { Tx } from '../../db/database.ts'
 import { lockBooks, post } from '../../ledger/post.ts'
-import { disputeAccepted, refundHeld, refundPaid, refundReleased } from '../../ledger/recipes.ts'
+import {
+  disputeAccepted,
+  type Posting,
+  refundHeld,
+  refundPaid,
+  refundReleased,
+} from '../../ledger/recipes.ts'
 import type { Shift } from '../../ledger/recipients.ts'
 import { newId, toPublic, type Uuid } from '../../lib/ids.ts'
 import { type Cents, toCents } from '../../lib/money.ts'
@@ -25,6 +31,7 @@ import { lockPaid, type Paid } from '../payments/lock.ts'
 import { type Payment, requireUnmatched, undecidedOf } from '../payments/rules.ts'
 import * as payments from '../payments/store.ts'
 import { TASK } from '../tasks.ts'
+import { releaseOfRest } from './pending.ts'
 import type { Refund, RefundSource } from './rules.ts'
 import * as rules from './rules.ts'
 import * as store from './store.ts'
@@ -237,20 +244,27 @@ export async function completeRefund(
   if (current?.status !== 'PROCESSING') return
   const refund = rules.complete(current, returnId, now)
   await store.finish(tx, refund)
-  if (refund.chargeId) await announceReturn(tx, refund, refund.chargeId, now)
-  else if (refund.source === 'unmatched') await endPayment(tx, refund, now)
-  await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund))] : [], now)
+  const rest = refund.chargeId ? await announceReturn(tx, refund, refund.chargeId, now) : []
+  if (refund.source === 'unmatched') await endPayment(tx, refund, now)
+  await post(tx, companyId, refund.booked ? [refundPaid(orderOf(refund)), ...rest] : [], now)
   const isPlay = refund.paymentSource === 'simulated'
   tx.afterCommit(() => counters.money('refund', isPlay, refund.amount))
 }
 
-async function announceReturn(tx: Tx, refund: Refund, chargeId: Uuid, now: Date): Promise<void> {
+/** Tells of a refund of a charge. Returns the posting of what that leaves to be released. */
+async function announceReturn(
+  tx: Tx,
+  refund: Refund,
+  chargeId: Uuid,
+  now: Date,
+): Promise<Posting[]> {
   const { companyId } = refund
   const charge = await lockCharge(tx, companyId, chargeId)
   const returned = await store.sumReturned(tx, companyId, chargeId)
   const after = rules.afterReturn(charge, returned)
   await record(tx, [{ charge: after, event: 'charge.refunded', refund, at: now }])
   if (after.paymentStatus === 'REFUNDED') await settleEmpty(tx, refund, charge.externalId, now)
+  return releaseOfRest(tx, charge, after)
 }
 
 /** If a dispute was opened while all of the payment was on its way back, it ends with that. */

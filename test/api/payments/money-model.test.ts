@@ -34,6 +34,7 @@ import {
   makeCode,
   order,
   pay,
+  returnOf,
   SANDBOX_PAYMENT,
 } from '../../support/payments.ts'
 import { makeRecipient, netOf } from '../../support/splits.ts'
@@ -98,11 +99,29 @@ const task =
     return ''
   }
 const releaseAll = task(releaseDueCharges, models.releaseCharges)
+const orderRefunds = task(carryOutRefunds, models.carryOutRefunds)
 
 async function pass({ model }: World, seconds: number): Promise<Done> {
   api.clock.advance(seconds)
   models.advance(model, seconds)
   return ''
+}
+
+/** The bank returns money of a charge without a word before. */
+async function returned(world: World, endToEndId: string, charge: models.Charge, which: number) {
+  const [{ client, model }, { paymentStatus }] = [world, charge]
+  const back = async (value?: number) => {
+    const reply = await client.post(returnOf(endToEndId), { value })
+    return answered(reply, claims.returnAtBank(model, charge, value))
+  }
+  if (which % 2) return `${paymentStatus} returned ${await back(pick([500, undefined, 1], which))}`
+  // The bank returns more than a refund leaves in pending, so it refuses that. Then the rest.
+  const most = Math.max(1, models.cameOf(charge) - charge.refunded - 1)
+  const reply = await client.post(`/refund/${charge.id}`, { value: most })
+  answered(reply, models.refundCharge(model, charge, most))
+  await back(2)
+  await orderRefunds(world, 0, 0)
+  return `${paymentStatus} returned ${await back()} beside a refund`
 }
 
 const ACTS = {
@@ -337,10 +356,12 @@ const ACTS = {
     if (choice % 2) await pass(world, 60)
     return releaseAll(world, which, choice)
   },
-  async dispute({ client, model }, which, choice) {
-    const payment = one(model.payments, which, ({ paid }) => paid !== null)
+  async dispute(world, which, choice) {
+    const payment = one(world.model.payments, which, ({ paid }) => paid !== null)
     const charge = payment?.paid
     if (!charge) return null
+    if (choice > 16) return returned(world, payment.endToEndId, charge, which)
+    const { client, model } = world
     const value = pick([undefined, 500, undefined, models.cameOf(charge)], choice)
     const reply = await client.post(disputeOf(payment.endToEndId), { value })
     const expected = claims.openDispute(model, charge, value, reply.body.data?.id ?? '')
@@ -369,7 +390,7 @@ const ACTS = {
     const reply = await client.post(`/dispute/${dispute.id}/accept`)
     return `${answered(reply, claims.acceptDispute(model, dispute))}`
   },
-  carryOutRefunds: task(carryOutRefunds, models.carryOutRefunds),
+  carryOutRefunds: orderRefunds,
   expireWithdrawals: task(expireDueWithdrawals, payouts.expireWithdrawals),
   payOut: task(payOutWithdrawals, payouts.payOut),
   async audit({ client }) {
@@ -564,6 +585,7 @@ async function run(steps: Step[]): Promise<void> {
   }
   for (const { source, endedIn } of world.model.refunds) met.add(`${source}>${endedIn}`)
   for (const { status } of world.model.withdrawals) met.add(`a withdrawal ${status}`)
+  if (world.model.charges.some(({ hadRest }) => hadRest)) met.add('a rest of a returned charge')
 }
 
 test('any sequence of money commands ends as the plainest model does, to the cent and at every step', {

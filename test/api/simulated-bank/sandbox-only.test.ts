@@ -136,6 +136,24 @@ test('a refund and a return of the bank together give back no more than was paid
   await requireAgreement(client)
 })
 
+test('what is in pending when all of a charge has gone back, by a refund or the bank, becomes available', async () => {
+  for (const endedBy of ['a refund', 'the bank']) {
+    const client = await api.client()
+    const { id, endToEndId } = await makePaid(api, client, 1000)
+    assert.equal((await client.post(`/refund/${id}`, { value: 600 })).status, 201)
+    assert.equal((await client.post(returnOf(endToEndId), { value: 500 })).status, 201)
+    await carryOutRefunds.run(app)
+    assert.deepEqual(await balances(client), [99_500, 1000, 0], 'the bank had only 500 left')
+    const [path, json] =
+      endedBy === 'the bank' ? [returnOf(endToEndId), {}] : [`/refund/${id}`, { value: 500 }]
+    assert.equal((await client.post(path, json)).status, 201)
+    await carryOutRefunds.run(app)
+    assert.equal((await client.get(`/charge/${id}`)).body.data.paymentStatus, 'REFUNDED')
+    assert.deepEqual(await balances(client), [100_000, 0, 0], endedBy)
+    await requireAgreement(client)
+  }
+})
+
 test('a return that was not recorded when its process died is recorded by the task', async () => {
   const client = await api.client()
   const { endToEndId } = await makePaid(api, client, 2000)
