@@ -230,7 +230,8 @@ export const accept = (dispute: Dispute, now: Date): Dispute => end(dispute, 'AC
 
 /**
  * The dispute after a refund has failed, whose money is there again: what is missing is held again.
- * If the refund had settled the dispute, it is open again.
+ * If the refund had settled the dispute, it is open again. A defense of which nobody knows that the
+ * bank has it is sent then. If it was ordered before, the bank is asked first.
  */
 export function afterFailure(
   dispute: Dispute,
@@ -242,7 +243,9 @@ export function afterFailure(
   const isBack = dispute.status === 'ACCEPTED' && missing > 0
   const status = dispute.defendedAt ? ('DEFENDED' as const) : ('OPEN' as const)
   const noticeAt = status === 'OPEN' ? nextNotice(dispute.deadline, now) : null
-  const reopened = isBack ? { status, noticeAt, closedAt: null } : {}
+  const nextAttemptAt = dispute.defense !== null && dispute.sentAt === null ? now : null
+  const unsent = status === 'DEFENDED' ? { nextAttemptAt } : {}
+  const reopened = isBack ? { status, noticeAt, closedAt: null, ...unsent } : {}
   const hold = missing > 0 ? { held: toCents(dispute.held + missing), heldFrom: account } : {}
   return { dispute: { ...dispute, ...reopened, ...hold }, missing }
 }

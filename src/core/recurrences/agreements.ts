@@ -115,15 +115,18 @@ export async function askAbout(
   company: Company,
   recurrence: Recurrence,
 ): Promise<boolean> {
-  await store.postpone(app.db, recurrence, askAgainAt(recurrence, app.clock.now()))
+  const now = app.clock.now()
+  await store.postpone(app.db, recurrence, askAgainAt(recurrence, now), now)
   return followAgreement(app, company, recurrence)
 }
 
 const PAUSE_MS = 60_000
 
 /** Asks about an agreement later, because its bank did not answer about another one. */
-export const reschedule = (app: Uses<'clock' | 'db'>, recurrence: Recurrence): Promise<void> =>
-  store.postpone(app.db, recurrence, new Date(app.clock.now().getTime() + PAUSE_MS))
+export function reschedule(app: Uses<'clock' | 'db'>, recurrence: Recurrence): Promise<void> {
+  const now = app.clock.now()
+  return store.postpone(app.db, recurrence, new Date(now.getTime() + PAUSE_MS), now)
+}
 
 /**
  * Cancels an agreement at the bank before it is canceled here, because the bank must not collect

@@ -304,11 +304,20 @@ export const GENERATING: DueKind = {
   except: () => IS_SUSPENDED,
 }
 
-/** Writes when the bank is asked about an undecided agreement. */
-export async function postpone(tx: Tx, { companyId, id }: Recurrence, nextAt: Date): Promise<void> {
+/**
+ * Writes when the bank is asked about an agreement that is undecided, or whose next charge is due.
+ * If it was decided or generated in the meantime, the time that was written by that stays.
+ */
+export async function postpone(
+  tx: Tx,
+  { companyId, id, authStatus }: Recurrence,
+  nextAt: Date,
+  now: Date,
+): Promise<void> {
   await tx.query({
     text: `update recurrences set next_at = $3
-           where company_id = $1 and id = $2 and auth_status = 'CREATED'`,
-    values: [companyId, id, nextAt],
+           where company_id = $1 and id = $2 and auth_status = $4
+             and (auth_status = 'CREATED' or auth_status = 'APPROVED' and next_at <= $5)`,
+    values: [companyId, id, nextAt, authStatus, now],
   })
 }

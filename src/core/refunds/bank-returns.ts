@@ -18,6 +18,7 @@ import {
   activeOf,
   afterRefund,
   afterReturn,
+  chargeIn,
   type Dispute,
   isOpen,
   lostAtOnce,
@@ -89,7 +90,7 @@ async function recordOne(
   now: Date,
 ): Promise<void> {
   const { payment } = of
-  const dispute = await disputeOf(tx, of, recorded)
+  const dispute = await disputeOf(tx, of, recorded, pixReturn)
   const taking = await takingOf(tx, of, dispute, pixReturn)
   const { source } = taking
   // What waits for a decision is no money of the charge that the payment settles.
@@ -104,7 +105,9 @@ async function recordOne(
   if (source === 'unmatched') {
     of.payment = rules.withReturn(payment, refund.amount, isDisputed)
     await payments.updateStatus(tx, of.payment)
-  } else if (payment.status === 'DISPUTED' && !isDisputed) await setStatus(tx, of, 'UNMATCHED')
+  } else if (payment.status === 'DISPUTED' && after && !isDisputed) {
+    await setStatus(tx, of, 'UNMATCHED')
+  }
   const rest = charge ? await releaseOfRest(tx, charge, of.charge!) : []
   const given = after && !isOpen(after) && dispute!.held > 0 ? releaseOf(after, charge) : []
   const moved = { given, rest, charge: charge && of.charge }
@@ -115,14 +118,23 @@ async function recordOne(
   tx.afterCommit(() => app.counters.money('return', isPlay, refund.amount))
 }
 
-/** The dispute that a return may be of. */
+/**
+ * The dispute that a return may be of. What the receiver has returned at the bank is of the same
+ * part of the payment: of its charge, or of what is left beside that.
+ */
 async function disputeOf(
   tx: Tx,
-  { payment: { companyId, source, endToEndId } }: Paid,
+  of: Paid,
   recorded: Refund[],
+  { amount, reason }: PixReturn,
 ): Promise<Dispute | null> {
+  const { companyId, source, endToEndId } = of.payment
   const underWay = recorded.filter(({ status }) => status === 'PROCESSING').map(({ id }) => id)
-  return activeOf(await disputes.lockOfPayment(tx, companyId, source, endToEndId), underWay)
+  const all = await disputes.lockOfPayment(tx, companyId, source, endToEndId)
+  if (reason !== 'OTHER') return activeOf(all, underWay)
+  const chargeId = chargeIn((await standingOf(tx, of, amount)).account, of)
+  const ofPart = all.filter((dispute) => dispute.chargeId === chargeId)
+  return activeOf(ofPart, underWay)
 }
 
 /** Where the money of a return comes from. */

@@ -55,7 +55,8 @@ export async function refundCharge(
   const { source: paymentSource } = app.providers.of(company, !booked)
   const endToEndId = charge.endToEndId!
   const of = { companyId: company.id, source: paymentSource, endToEndId }
-  const { dispute, disputed } = await disputedPart(tx, of, amount, refundableOf(charge))
+  const left = refundableOf(charge)
+  const { dispute, disputed } = await disputedPart(tx, { ...of, chargeId }, amount, left)
   const held = { ...charge, refunded: toCents(charge.refunded + amount) }
   await record(tx, [{ charge: held, event: null, at: now }])
   const intent = { endToEndId, paymentSource, chargeId, amount, comment, source, disputed, booked }
@@ -78,7 +79,8 @@ export async function refundPayment(
   const { booked, source: paymentSource } = payment
   const amount = undecidedOf(payment)
   app.providers.of(company, !booked)
-  const { dispute, disputed } = await disputedPart(tx, payment, amount, amount)
+  const rest = { ...payment, chargeId: null }
+  const { dispute, disputed } = await disputedPart(tx, rest, amount, amount)
   await payments.updateStatus(tx, { ...payment, status: 'REFUNDING' })
   const of = { endToEndId, paymentSource, chargeId: null, booked }
   const intent = { ...of, amount, comment, source: 'unmatched' as const, disputed }
@@ -153,15 +155,24 @@ type Intent = Pick<
 /** The dispute that a refund takes money from, if it takes any, and the charge after it. */
 type Of = { dispute: Dispute | null; charge: Charge | null }
 
-/** How much of a refund is held for a dispute of its payment. `left` is all that can go back. */
+/**
+ * How much of a refund is held for a dispute of the same part of its payment: of its charge, or of
+ * what is left beside that. `left` is all that can go back.
+ */
 async function disputedPart(
   tx: Tx,
-  { companyId, source, endToEndId }: Pick<Payment, 'companyId' | 'source' | 'endToEndId'>,
+  {
+    companyId,
+    source,
+    endToEndId,
+    chargeId,
+  }: Pick<Payment, 'companyId' | 'source' | 'endToEndId' | 'chargeId'>,
   amount: number,
   left: number,
 ): Promise<{ dispute: Dispute | null; disputed: Cents }> {
   const all = await disputes.lockOfPayment(tx, companyId, source, endToEndId)
-  const dispute = activeOf(all, [])
+  const ofPart = all.filter((dispute) => dispute.chargeId === chargeId)
+  const dispute = activeOf(ofPart, [])
   if (!dispute) return { dispute, disputed: toCents(0) }
   return { dispute, disputed: takenFromHold(amount, left, dispute.held) }
 }

@@ -81,6 +81,8 @@ test('while the next bank does not answer, nothing is generated and nothing ends
   await generateDue.run(app)
   assert.deepEqual([await chargesOf(shop, id), await canceledOf(shop)], [[], []])
   bank.faults.clear()
+  await generateDue.run(app)
+  assert.deepEqual(await canceledOf(shop), [], 'it is asked again a minute later')
   api.clock.advance(61)
   await generateDue.run(app)
   assert.deepEqual(await canceledOf(shop), [lost(id)])

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noticeDisputes, sendDefenses } from '../../../src/worker/due.ts'
+import { carryOutRefunds, noticeDisputes, sendDefenses } from '../../../src/worker/due.ts'
 import { type Client, eventsOf, startApi } from '../../support/api.ts'
 import { advance, startPlaying } from '../../support/clocks.ts'
 import { decide, disputeNow, openDispute, requireClean } from '../../support/disputes.ts'
@@ -113,6 +113,21 @@ test('a defense that the bank refuses leaves the dispute open, with the reason',
   const now = await disputeNow(client, id)
   assert.deepEqual([now.status, now.defense.failureReason], ['OPEN', 'the deadline is over'])
   assert.equal((await defend(client, id, { text: 'Entregue, de novo.' })).status, 200)
+})
+
+test('a defense that was not sent when its dispute was accepted is sent if the refund fails', async () => {
+  const client = await api.client()
+  const { endToEndId } = await makePaid(api, client, 66_666)
+  const { id } = await openDispute(client, endToEndId)
+  assert.equal((await defend(client, id, { text: 'Entregue.' })).status, 200)
+  assert.equal((await client.post(`/dispute/${id}/accept`)).status, 200)
+  await sendDefenses.run(app)
+  await carryOutRefunds.run(app)
+  const reopened = await disputeNow(client, id)
+  assert.deepEqual([reopened.status, reopened.defense.sentAt], ['DEFENDED', undefined])
+  await sendDefenses.run(app)
+  assert.equal(typeof (await disputeNow(client, id)).defense.sentAt, 'string')
+  await requireClean(api, client)
 })
 
 test('a worker that died after the bank took a defense asks, and does not send it again', async () => {

@@ -14,7 +14,13 @@ import {
   openDispute,
   requireClean,
 } from '../../support/disputes.ts'
-import { balancesOf, makePaid, makeUnmatched, returnOf } from '../../support/payments.ts'
+import {
+  balancesOf,
+  makeCharge,
+  makePaid,
+  makeUnmatched,
+  returnOf,
+} from '../../support/payments.ts'
 import {
   dataOf,
   makeRecipients,
@@ -157,6 +163,75 @@ test('what was disputed of a charge is held of it again, and not of the rest of 
   await decide(client, dispute, 'won')
   assert.deepEqual(await netOf(client, [recipient!]), [REFUSED / 2])
   await requireClean(api, client)
+})
+
+/** A charge that a payment has settled, whose rest of REFUSED waits: the bank did not return it. */
+async function makeRest(client: Client, value: number) {
+  const { id } = await makeCharge(client, value)
+  const endToEndId = await makeUnmatched(api, client, value + REFUSED)
+  const path = `/payment/unmatched/${endToEndId}`
+  dataOf(await client.post(`${path}/accept`, { chargeId: id, difference: 'refund' }))
+  await carryOutRefunds.run(app)
+  assert.equal((await balancesOf(api, client)).unmatched, REFUSED)
+  return { id, endToEndId, path }
+}
+
+/** A charge with a claim of more than the rest of its payment: it is of the charge. */
+const OF_CHARGE = [
+  { value: 100_000, claim: 90_000, held: 90_000 },
+  { value: 1500, claim: REFUSED + 1, held: 1500 },
+]
+
+test('a refund of the rest of a payment takes nothing of what is held of its charge', async () => {
+  for (const { value, claim, held } of OF_CHARGE) {
+    const client = await api.client()
+    const { id, endToEndId, path } = await makeRest(client, value)
+    const { id: dispute, chargeId } = await openDispute(client, endToEndId, { value: claim })
+    assert.equal(chargeId, id)
+    dataOf(await client.post(`${path}/refund`))
+    for (const unmatched of [0, REFUSED]) {
+      const now = await disputeNow(client, dispute)
+      assert.deepEqual([now.status, now.held], ['OPEN', held])
+      assert.equal((await balancesOf(api, client)).unmatched, unmatched)
+      await requireClean(api, client)
+      await carryOutRefunds.run(app)
+    }
+  }
+})
+
+test('a return of the rest of a payment that nobody claimed takes nothing of what is held of its charge', async () => {
+  for (const { value, claim, held } of OF_CHARGE) {
+    const client = await api.client()
+    const { endToEndId } = await makeRest(client, value)
+    const { id: dispute } = await openDispute(client, endToEndId, { value: claim })
+    dataOf(await client.post(returnOf(endToEndId), { value: REFUSED, reason: 'OTHER' }))
+    const now = await disputeNow(client, dispute)
+    assert.deepEqual([now.status, now.held], ['OPEN', held])
+    assert.equal((await balancesOf(api, client)).unmatched, 0)
+    await requireClean(api, client)
+  }
+})
+
+test('what goes back of a charge takes nothing of what is held of the rest of its payment', async () => {
+  for (const isByBank of [false, true]) {
+    const client = await api.client()
+    const { id, endToEndId, path } = await makeRest(client, 100_000)
+    const { id: dispute, chargeId } = await openDispute(client, endToEndId, { value: 200 })
+    assert.equal(chargeId, undefined)
+    if (isByBank) {
+      dataOf(await client.post(returnOf(endToEndId), { value: 100_000, reason: 'OTHER' }))
+    } else dataOf(await client.post(`/refund/${id}`))
+    await carryOutRefunds.run(app)
+    const now = await disputeNow(client, dispute)
+    assert.deepEqual([now.status, now.held], ['OPEN', 200])
+    const { pending, unmatched, disputed } = await balancesOf(api, client)
+    assert.deepEqual([pending, unmatched, disputed], [500, REFUSED - 200, 200])
+    await requireClean(api, client)
+    assert.equal((await client.post(`${path}/accept`)).status, 409, 'it waits for the dispute')
+    await decide(client, dispute, 'won')
+    dataOf(await client.post(`${path}/accept`))
+    await requireClean(api, client)
+  }
 })
 
 test('a dispute of a payment without a charge that is on its way back ends with that refund', async () => {
