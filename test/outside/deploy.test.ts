@@ -153,9 +153,11 @@ describe('what is in deploy/', () => {
   test('each alert fires for the series that promtool is given, and is silent for others', (t) => {
     if (!promtool) return t.skip(NO_PROGRAM)
     const tests: { name: string }[] = parse(read('deploy/prometheus/alerts.test.yml')).tests
+    // An alert may have more cases, each with what is particular about it.
+    const kinds = tests.map(({ name }) => /^\w+ (?:fires|is silent)/.exec(name)?.[0])
     assert.deepEqual(
-      tests.map(({ name }) => name),
-      rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} is silent`]),
+      new Set(kinds),
+      new Set(rules.flatMap(({ alert }) => [`${alert} fires`, `${alert} is silent`])),
     )
     assert.match(run(['test', 'rules', 'alerts.test.yml']), /SUCCESS/)
     type Target = { expr: string }
