@@ -73,6 +73,10 @@ function giveBack(model: Model, dispute: Dispute): void {
   dispute.held = 0
 }
 
+/** Whether no refund is under way, of which the callback of a return would tell as well. */
+export const isAnswered = ({ refunds }: Model, charge: Charge): boolean =>
+  !refunds.some((one) => one.charge === charge && one.status === 'PROCESSING')
+
 /** The bank returns money of a charge of which nobody has told before. */
 export function returnAtBank(model: Model, charge: Charge, value: number | undefined): 201 | 409 {
   const left = bankLeft(model, charge)

@@ -246,7 +246,8 @@ export async function cancelPlan(
   await record(tx, changes)
   await store.forgetRequest(tx, plan)
   const charges = await chargesOf(tx, [plan])
-  const has = (wanted: Charge['status']) => charges.some(({ status }) => status === wanted)
+  const has = (wanted: Charge['status']) =>
+    charges.some((charge) => asOf(charge, now).status === wanted)
   if (changes.length === 0 && !has('OPEN') && !has('CANCELED')) throw problem('plan_not_cancelable')
   return { plan, charges, changed: changes.length > 0 }
 }

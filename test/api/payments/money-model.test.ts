@@ -107,21 +107,20 @@ async function pass({ model }: World, seconds: number): Promise<Done> {
   return ''
 }
 
-/** The bank returns money of a charge without a word before. */
 async function returned(world: World, endToEndId: string, charge: models.Charge, which: number) {
-  const [{ client, model }, { paymentStatus }] = [world, charge]
+  const [{ client, model }, before] = [world, charge.paymentStatus]
   const back = async (value?: number) => {
     const reply = await client.post(returnOf(endToEndId), { value })
     return answered(reply, claims.returnAtBank(model, charge, value))
   }
-  if (which % 2) return `${paymentStatus} returned ${await back(pick([500, undefined, 1], which))}`
+  if (which % 2) return `${before} returned ${await back(pick([500, undefined, 1], which))}`
   // The bank returns more than a refund leaves in pending, so it refuses that. Then the rest.
-  const most = Math.max(1, models.cameOf(charge) - charge.refunded - 1)
-  const reply = await client.post(`/refund/${charge.id}`, { value: most })
-  answered(reply, models.refundCharge(model, charge, most))
+  const value = Math.max(1, models.cameOf(charge) - charge.refunded - 1)
+  const reply = await client.post(`/refund/${charge.id}`, { value })
+  answered(reply, models.refundCharge(model, charge, value))
   await back(2)
   await orderRefunds(world, 0, 0)
-  return `${paymentStatus} returned ${await back()} beside a refund`
+  return `${before} returned ${await back()} beside a refund`
 }
 
 const ACTS = {
@@ -357,11 +356,12 @@ const ACTS = {
     return releaseAll(world, which, choice)
   },
   async dispute(world, which, choice) {
-    const payment = one(world.model.payments, which, ({ paid }) => paid !== null)
+    const { client, model } = world
+    const payment = one(model.payments, which, ({ paid }) => paid !== null)
     const charge = payment?.paid
     if (!charge) return null
-    if (choice > 16) return returned(world, payment.endToEndId, charge, which)
-    const { client, model } = world
+    if (choice > 16 && claims.isAnswered(model, charge))
+      return returned(world, payment.endToEndId, charge, which)
     const value = pick([undefined, 500, undefined, models.cameOf(charge)], choice)
     const reply = await client.post(disputeOf(payment.endToEndId), { value })
     const expected = claims.openDispute(model, charge, value, reply.body.data?.id ?? '')
