@@ -116,8 +116,9 @@ export type ShownSetback = Row & {
 }
 
 /**
- * Which setbacks count at the moment `$1`, as SQL. A pause that is over counts until the company has had
- * its next try, which deletes or renews it. If no try follows for so long, its process has ended.
+ * Which setbacks count at the moment `$1`, as SQL. A pause that is over counts until the company
+ * has had its next try, which deletes or renews it. If no try follows for so long, its process has
+ * ended.
  */
 export const STILL_FAILS = `until > $1::timestamptz - interval '${LONGEST_MS} milliseconds'`
 

@@ -5,16 +5,18 @@ import { auditCompany } from '../../../src/core/audits/commands.ts'
 import { returnAtSimulator } from '../../../src/core/refunds/bank-returns.ts'
 import { RETURN_REASONS } from '../../../src/provider/port.ts'
 import { carryOutRefunds, payOutWithdrawals, processDueCallbacks } from '../../../src/worker/due.ts'
-import { type Client, eventsOf, startApi } from '../../support/api.ts'
+import { type Client, eventsOf, payer, startApi } from '../../support/api.ts'
 import { lastCode } from '../../support/mail.ts'
 import {
   balancesOf,
   codeOf,
   makePaid,
+  pay,
   returnOf,
   SANDBOX_PAYMENT,
   transfersOf,
 } from '../../support/payments.ts'
+import { makeRecipient, netOf } from '../../support/splits.ts'
 import { answer, confirm, resend, start, wrong } from '../../support/withdrawals.ts'
 
 const api = await startApi()
@@ -137,9 +139,14 @@ test('a refund and a return of the bank together give back no more than was paid
 })
 
 test('what is in pending when all of a charge has gone back, by a refund or the bank, becomes available', async () => {
-  for (const endedBy of ['a refund', 'the bank']) {
+  for (const endedBy of ['a refund', 'the bank', 'a refund of a split charge']) {
     const client = await api.client()
-    const { id, endToEndId } = await makePaid(api, client, 1000)
+    const recipientId = await makeRecipient(client)
+    const split = [{ recipientId, percent: 3000 }]
+    const charge = { amount: 1000, ...(endedBy.includes('split') ? { split } : {}) }
+    const made = await client.post('/charge/pix', { customer: payer(), ...charge })
+    const { id, brCode } = made.body.data
+    const endToEndId = await pay(api, brCode)
     assert.equal((await client.post(`/refund/${id}`, { value: 600 })).status, 201)
     assert.equal((await client.post(returnOf(endToEndId), { value: 500 })).status, 201)
     await carryOutRefunds.run(app)
@@ -150,6 +157,7 @@ test('what is in pending when all of a charge has gone back, by a refund or the 
     await carryOutRefunds.run(app)
     assert.equal((await client.get(`/charge/${id}`)).body.data.paymentStatus, 'REFUNDED')
     assert.deepEqual(await balances(client), [100_000, 0, 0], endedBy)
+    assert.deepEqual(await netOf(client, [recipientId]), [0])
     await requireAgreement(client)
   }
 })
